@@ -1,0 +1,45 @@
+"""Gaps between the versions of other packages, and nothing else.
+
+Imported before anything that imports torchvision (timm does too).
+"""
+
+import importlib.util
+from pathlib import Path
+
+import torch
+
+
+def _torchvision_library() -> Path | None:
+    """Find torchvision's compiled operators without importing torchvision."""
+    spec = importlib.util.find_spec('torchvision')
+    if spec is None or spec.origin is None:
+        return None
+    return next(iter(sorted(Path(spec.origin).parent.glob('_C*'))), None)
+
+
+def _loads(library: Path | None) -> bool:
+    if library is None:
+        return False
+    try:
+        torch.ops.load_library(str(library))
+    except OSError:
+        return False
+    return True
+
+
+def define_missing_torchvision_operators() -> torch.library.Library | None:
+    """Let `import torchvision` succeed beside a torch build that it was not compiled for.
+
+    torchvision registers shape functions for `nms` at import, which fails where its own library cannot be loaded
+    (a CPU build of torch beside the published CUDA wheel). Declaring the two schemas is enough: nothing here calls them.
+    """
+    if importlib.util.find_spec('torchvision') is None or _loads(_torchvision_library()):
+        return None
+    library = torch.library.Library('torchvision', 'DEF')
+    for name in ('nms', 'qnms'):
+        library.define(f'{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor')
+    return library
+
+
+# torch drops the declarations when this object dies, so it has to outlive the import.
+_TORCHVISION_OPERATORS = define_missing_torchvision_operators()

@@ -1,0 +1,21 @@
+"""Losses over mixed labels. Each is `loss(logits, target, weight=None) -> scalar` and stands alone in any PyTorch loop."""
+
+from openmix_dm.losses.base import MixLoss
+from openmix_dm.losses.by_policy import ByPolicy
+from openmix_dm.losses.functional import decoupled_bce, decoupled_ce, mixed_bce, mixed_ce, rescale
+from openmix_dm.losses.mixed_bce import DecoupledBCE, MixedBCE
+from openmix_dm.losses.mixed_ce import DecoupledCE, MixedCE
+
+__all__ = [
+    'ByPolicy',
+    'DecoupledBCE',
+    'DecoupledCE',
+    'MixLoss',
+    'MixedBCE',
+    'MixedCE',
+    'decoupled_bce',
+    'decoupled_ce',
+    'mixed_bce',
+    'mixed_ce',
+    'rescale',
+]

@@ -1,0 +1,21 @@
+"""What every loss over mixed labels has in common."""
+
+from torch import Tensor, nn
+
+from openmix_dm.structures import MixTarget
+
+
+class MixLoss(nn.Module):
+    """Average a per-sample loss over the batch: `loss(logits, target, weight=None) -> scalar`.
+
+    A weighted loss still divides by N, not by the sum of the weights: a masked sample counts as one without loss.
+    """
+
+    def forward(self, logits: Tensor, target: MixTarget, weight: Tensor | None = None) -> Tensor:
+        """Return the mean over the batch of weight times the loss of each sample."""
+        losses = self.per_sample(logits, target)
+        return (losses if weight is None else losses * weight).mean()
+
+    def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
+        """Return the loss of each sample, (N,)."""
+        raise NotImplementedError(f'{type(self).__name__} has to define per_sample()')

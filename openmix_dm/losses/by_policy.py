@@ -1,0 +1,33 @@
+"""A loss for each policy of a mixture."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from torch import Tensor, nn
+
+from openmix_dm.losses.base import MixLoss
+from openmix_dm.registry import LOSSES
+from openmix_dm.structures import MixTarget
+
+
+@LOSSES.register_module()
+class ByPolicy(MixLoss):
+    """Use the i-th loss for the batches that the i-th policy of a `RandomMixer` made.
+
+    So a mixture can follow the paper's rules policy by policy: eta 0.1 for a Mixup batch, 1 for a PuzzleMix one.
+    """
+
+    def __init__(self, losses: Sequence[MixLoss | dict[str, Any]]) -> None:
+        super().__init__()
+        if not losses:
+            raise ValueError('losses must name at least one loss, got an empty list')
+        self.losses = nn.ModuleList(LOSSES.build(loss) if isinstance(loss, dict) else loss for loss in losses)
+
+    def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
+        """Return the loss of each sample, (N,)."""
+        if not 0 <= target.policy < len(self.losses):
+            raise ValueError(
+                f'the batch was made by policy {target.policy} (counted from 0), but ByPolicy has {len(self.losses)} '
+                f'losses; give one loss for each mixer of the RandomMixer'
+            )
+        return cast(MixLoss, self.losses[target.policy]).per_sample(logits, target)

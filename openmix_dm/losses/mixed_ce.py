@@ -1,0 +1,59 @@
+"""Cross-entropies over mixed labels: MCE and DM(CE)."""
+
+from torch import Tensor
+
+from openmix_dm.checks import in_range, non_negative, one_of
+from openmix_dm.losses import functional
+from openmix_dm.losses.base import MixLoss
+from openmix_dm.registry import LOSSES
+from openmix_dm.structures import MixTarget
+
+
+@LOSSES.register_module()
+class MixedCE(MixLoss):
+    """MCE: the cross-entropy with a mixed label. With `MixTarget.hard(labels)` the usual one."""
+
+    def __init__(self, label_smoothing: float = 0.0) -> None:
+        super().__init__()
+        self.label_smoothing = in_range('label_smoothing', label_smoothing, 0, 1)
+
+    def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
+        """Return the loss of each sample, (N,)."""
+        return functional.mixed_ce(logits, target.y_a, target.y_b, target.lam, self.label_smoothing)
+
+    def extra_repr(self) -> str:
+        """Show the settings in `print(model)`."""
+        return f'label_smoothing={self.label_smoothing}'
+
+
+@LOSSES.register_module()
+class DecoupledCE(MixLoss):
+    """DM(CE): MCE plus eta times the decoupled regulariser; see `functional.decoupled_ce`.
+
+    eta: 0.1 for static mixers and 1 for dynamic ones, with the exceptions of the paper's appendix B.3.
+    sides: 'both', or 'a' for the asymmetric strategy, in which only the own (labelled) side is decoupled.
+    """
+
+    def __init__(
+        self,
+        eta: float,
+        sides: functional.Sides = 'both',
+        label_smoothing: float = 0.0,
+        lam_eps: float = functional.LAM_EPS,
+    ) -> None:
+        super().__init__()
+        self.eta = non_negative('eta', eta)
+        one_of('sides', sides, ('both', 'a'))
+        self.sides = sides
+        self.label_smoothing = in_range('label_smoothing', label_smoothing, 0, 1)
+        self.lam_eps = in_range('lam_eps', lam_eps, 0, 0.5)
+
+    def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
+        """Return the loss of each sample, (N,)."""
+        return functional.decoupled_ce(
+            logits, target.y_a, target.y_b, target.lam, self.eta, self.sides, self.label_smoothing, self.lam_eps
+        )
+
+    def extra_repr(self) -> str:
+        """Show the settings in `print(model)`."""
+        return f'eta={self.eta}, sides={self.sides!r}, label_smoothing={self.label_smoothing}'

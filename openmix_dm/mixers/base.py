@@ -1,0 +1,158 @@
+"""The contract that every mixer keeps; the promises themselves are tests over the whole registry (tests/mixers)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.checks import one_of, positive
+from openmix_dm.mixers.partner import PARTNERS, Given, Partner, draw_partner
+from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
+
+LabelSource = Literal['pixels', 'drawn', 'attention']
+Lam = float | Tensor  # one for the batch, or (N,): one for each sample
+
+
+class Mixer(nn.Module):
+    """Mix each sample of a batch with a partner from the same batch.
+
+    alpha: lam is drawn from Beta(alpha, alpha).
+    per_sample: draw lam for each sample instead of once for the batch.
+    partner: 'shift' (random cyclic shift: nobody meets itself, nothing is gathered) or 'permutation'.
+
+    A subclass says how two aligned images become one, in `mix`. All draws come from torch's default generators.
+    """
+
+    label_from: LabelSource = 'pixels'  # what lam in the labels agrees with
+
+    def __init__(self, alpha: float, per_sample: bool = False, partner: str = 'shift') -> None:
+        super().__init__()
+        self.alpha = positive('alpha', alpha)
+        self.per_sample = per_sample
+        self.partner = one_of('partner', partner, PARTNERS)
+
+    def forward(
+        self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None
+    ) -> MixedBatch:
+        """Mix a batch of float images (N, C, H, W) with labels (N,); a given lam, float or (N,), is honoured."""
+        size = _check_batch(inputs, labels)
+        lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
+        partner = draw_partner(self.partner, size)
+        pair = self.mix(inputs, partner, lam, labels=labels, probe=probe)
+        target = MixTarget(labels, partner.take(labels), pair.lam)
+        return MixedBatch(
+            pair.inputs,
+            target,
+            partner.take(torch.arange(size, device=inputs.device)),
+            pair.mask,
+            pair.hidden,
+            _relabel(target, pair),
+            pair.losses,
+        )
+
+    def pair(self, x_a: Tensor, x_b: Tensor, lam: Lam) -> MixedPair:
+        """Mix two aligned batches, x_a the own side: the primitive for mixing across streams."""
+        _check_images(x_a)
+        if x_a.shape != x_b.shape:
+            raise ValueError(f'x_a and x_b must have one shape, got {tuple(x_a.shape)} and {tuple(x_b.shape)}')
+        return self.mix(x_a, Given(x_b), check_lam(lam, len(x_a)))
+
+    def mix(
+        self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
+    ) -> MixedPair:
+        """Mix inputs with their partners."""
+        raise NotImplementedError(f'{type(self).__name__} has to define mix()')
+
+    def draw_lam(self, size: int, device: torch.device) -> Lam:
+        """Draw lam on the CPU: the same seed gives the same numbers on every device, and nothing waits for a device."""
+        if self.per_sample:
+            own, other = draw_gammas(self.alpha, size)
+            return (own / (own + other)).to(device, torch.float32, non_blocking=True)
+        own, other = draw_gammas(self.alpha, 1).flatten().tolist()
+        return own / (own + other)
+
+    def attach(self, model: nn.Module) -> None:
+        """Prepare for a model before training: learned mixers copy what they need of it here."""
+
+    def after_step(self, model: nn.Module) -> None:
+        """Follow the model after an optimiser step: momentum networks are updated here."""
+
+    def extra_repr(self) -> str:
+        """Show the settings in `print(model)`."""
+        return f'alpha={self.alpha}, per_sample={self.per_sample}, partner={self.partner!r}'
+
+
+class MaskMixer(Mixer):
+    """Mix by a mask over the pixels that all channels share; lam is what the mask really shows of the own image."""
+
+    def mix(
+        self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
+    ) -> MixedPair:
+        """Mix inputs with their partners by the mask that `draw_mask` makes of lam."""
+        height, width = inputs.shape[-2:]
+        mask = self.draw_mask(lam, height, width, inputs.device)
+        shown = mask.mean(dim=(1, 2, 3)).expand(len(inputs))
+        return MixedPair(partner.blend(inputs, mask.to(inputs.dtype)), shown, mask)
+
+    def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> Tensor:
+        """Return a float32 mask, (1, 1, H, W) for one lam and (N, 1, H, W) for a lam of each sample; 1 is own."""
+        raise NotImplementedError(f'{type(self).__name__} has to define draw_mask()')
+
+
+def draw_gammas(alpha: float, size: int) -> Tensor:
+    """Draw (2, size) numbers from Gamma(alpha); the share of one in the two is Beta(alpha, alpha).
+
+    What torch.distributions does too, at a tenth of its cost for a single number. In float64, because for a small alpha
+    both are often below the smallest float32.
+    """
+    return torch._standard_gamma(torch.full((2, size), alpha, dtype=torch.float64))
+
+
+def per_row(lam: Lam, inputs: Tensor) -> Tensor:
+    """Return lam as (N,) float32 on the device of the inputs."""
+    if isinstance(lam, Tensor):
+        return lam.to(inputs.device, torch.float32, non_blocking=True)
+    return torch.full((len(inputs),), lam, device=inputs.device)
+
+
+def weight_for(lam: Lam, inputs: Tensor) -> Tensor:
+    """Return lam as a tensor that broadcasts against inputs (torch.lerp is a sixth faster by a tensor than by a number)."""
+    if isinstance(lam, Tensor):
+        rows = lam.to(inputs.device, inputs.dtype, non_blocking=True)
+        return rows.view(-1, *[1] * (inputs.dim() - 1))
+    return torch.full([1] * inputs.dim(), lam, dtype=inputs.dtype, device=inputs.device)
+
+
+def check_lam(lam: Lam, size: int) -> Lam:
+    """Return a lam given from outside if it fits; the values of a tensor are not looked at (that would wait for it)."""
+    if isinstance(lam, Tensor):
+        if lam.shape not in ((), (size,)):
+            raise ValueError(f'lam must be a number or a tensor of shape ({size},), got shape {tuple(lam.shape)}')
+        return lam.expand(size)
+    if not 0 <= lam <= 1:
+        raise ValueError(f'lam must be in [0, 1], got {lam!r}')
+    return float(lam)
+
+
+def _check_images(inputs: Tensor) -> None:
+    if not inputs.is_floating_point():
+        raise ValueError(f'a mixer takes normalised float images, got {inputs.dtype}; convert and normalise them first')
+    if inputs.dim() != 4 or inputs.shape[0] == 0:
+        raise ValueError(f'a mixer takes images of shape (N, C, H, W) with N >= 1, got {tuple(inputs.shape)}')
+
+
+def _check_batch(inputs: Tensor, labels: Tensor) -> int:
+    _check_images(inputs)
+    size = inputs.shape[0]
+    if labels.shape != (size,) or labels.is_floating_point():
+        raise ValueError(f'labels must be class numbers of shape ({size},), got {labels.dtype} {tuple(labels.shape)}')
+    return size
+
+
+def _relabel(target: MixTarget, pair: MixedPair) -> Callable[[Tensor], MixTarget] | None:
+    if pair.relabel is None:
+        return None
+    to_lam = pair.relabel
+    return lambda attention: replace(target, lam=to_lam(attention))

@@ -1,0 +1,90 @@
+"""A mixture of policies: one of several mixers, drawn anew for each batch (the RSB, DeiT and "+RSB" recipes)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.mixers.base import Lam, Mixer
+from openmix_dm.mixers.partner import Partner
+from openmix_dm.registry import MIXERS
+from openmix_dm.structures import MixedBatch, MixedPair, Probe
+
+
+@MIXERS.register_module()
+class RandomMixer(Mixer):
+    """Draw the i-th mixer with probability probs[i] for each batch and stamp i on the target as its policy.
+
+    mixers: mixers or their configs. probs: sums to 1; all alike if left out. `ByPolicy` follows the stamp.
+    """
+
+    def __init__(self, mixers: Sequence[Mixer | dict[str, Any]], probs: Sequence[float] | None = None) -> None:
+        super().__init__(alpha=1.0)  # never drawn from: each policy has its own
+        self.mixers = nn.ModuleList(MIXERS.build(mixer) if isinstance(mixer, dict) else mixer for mixer in mixers)
+        if not len(self.mixers):
+            raise ValueError('mixers must name at least one mixer, got an empty list')
+        if any(isinstance(mixer, RandomMixer) for mixer in self.mixers):
+            raise ValueError('a RandomMixer inside a RandomMixer would hide which policy was drawn: list them flat')
+        if any(mixer.label_from != 'pixels' for mixer in self.policies):
+            self.label_from = 'drawn'  # the weakest of their promises is what the mixture can keep
+        self.probs = _check_probs(probs, len(self.mixers))
+        self._bounds = torch.tensor(self.probs, dtype=torch.float64).cumsum(0)
+
+    @property
+    def policies(self) -> list[Mixer]:
+        """The mixers, in the order of their policy numbers."""
+        return [cast(Mixer, mixer) for mixer in self.mixers]
+
+    def draw(self) -> int:
+        """Draw the number of a policy, on the CPU: nothing waits for a device."""
+        drawn = torch.searchsorted(self._bounds, torch.rand((), dtype=torch.float64), right=True)
+        return min(int(drawn), len(self.mixers) - 1)  # the sum of the probabilities may round to just below 1
+
+    def forward(
+        self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None
+    ) -> MixedBatch:
+        """Mix a batch by the drawn policy."""
+        policy = self.draw()
+        return _stamp(self.policies[policy](inputs, labels, probe, lam), policy)
+
+    def mix(
+        self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
+    ) -> MixedPair:
+        """Mix inputs with their partners by the drawn policy."""
+        return self.policies[self.draw()].mix(inputs, partner, lam, labels, probe)
+
+    def attach(self, model: nn.Module) -> None:
+        """Prepare every policy."""
+        for mixer in self.policies:
+            mixer.attach(model)
+
+    def after_step(self, model: nn.Module) -> None:
+        """Let every policy follow the model."""
+        for mixer in self.policies:
+            mixer.after_step(model)
+
+    def extra_repr(self) -> str:
+        """Show the settings in `print(model)`."""
+        return f'probs={self.probs}'
+
+
+def _check_probs(probs: Sequence[float] | None, count: int) -> list[float]:
+    if probs is None:
+        return [1 / count] * count
+    if len(probs) != count:
+        raise ValueError(f'probs must have one probability for each of the {count} mixers, got {list(probs)}')
+    if not all(prob >= 0 for prob in probs) or not math.isclose(sum(probs), 1, abs_tol=1e-6):
+        raise ValueError(f'probs must be at least 0 and sum to 1, got {list(probs)} with sum {sum(probs)}')
+    return [float(prob) for prob in probs]
+
+
+def _stamp(batch: MixedBatch, policy: int) -> MixedBatch:
+    relabel = batch.relabel
+    return replace(
+        batch,
+        target=replace(batch.target, policy=policy),
+        relabel=relabel and (lambda attention: replace(relabel(attention), policy=policy)),
+    )

@@ -1,0 +1,26 @@
+"""Package description. Exact pins are in requirements.txt; here are the ranges that are meant to work."""
+
+from setuptools import find_packages, setup
+
+setup(
+    name='openmix_dm',
+    version='0.1.0',
+    description='Config-driven training for mixup image classification: the open home of Decoupled Mixup',
+    license='Apache-2.0',
+    python_requires='>=3.11',
+    packages=find_packages(include=['openmix_dm', 'openmix_dm.*']),
+    install_requires=[
+        'torch>=2.6',
+        'torchvision>=0.21',
+        'mmengine>=0.10.7,<0.11',
+        'mmcv-lite>=2.2,<3',  # imports as mmcv; nothing here needs its compiled operators
+        'timm>=1.0.12,<2',
+        'tensorboard>=2.15',
+        'scikit-learn>=1.4',
+        'numpy>=2',
+        'rich>=13',
+    ],
+    extras_require={
+        'test': ['pytest>=8', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1'],
+    },
+)

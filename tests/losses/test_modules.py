@@ -1,0 +1,99 @@
+"""What the loss modules add to the functions: averaging, weights, policies, refused arguments."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from openmix_dm.losses import ByPolicy, DecoupledBCE, DecoupledCE, MixedBCE, MixedCE, functional
+from openmix_dm.registry import LOSSES
+from openmix_dm.structures import MixTarget
+
+EXAMPLES = {
+    'MixedCE': {},
+    'DecoupledCE': {'eta': 0.1},
+    'MixedBCE': {},
+    'DecoupledBCE': {'t': 0.5, 'xi': 0.8},
+    'ByPolicy': {'losses': [{'type': 'MixedCE'}, {'type': 'DecoupledCE', 'eta': 1.0}]},
+}
+
+
+def target(size=8, num_classes=5):
+    y_a, y_b = torch.randint(num_classes, (2, size))
+    return MixTarget(y_a, y_b, torch.rand(size))
+
+
+def registered():
+    LOSSES.import_from_location()
+    return sorted(LOSSES.module_dict)
+
+
+@pytest.mark.parametrize('name', registered())
+def test_every_loss_keeps_the_contract(name):
+    loss, logits, labels = LOSSES.build({'type': name, **EXAMPLES[name]}), torch.randn(8, 5), target()
+    per_sample = loss.per_sample(logits, labels)
+    weight = torch.rand(8)
+    assert per_sample.shape == (8,)
+    torch.testing.assert_close(loss(logits, labels), per_sample.mean())
+    # divided by N, not by the sum of the weights
+    torch.testing.assert_close(loss(logits, labels, weight), (per_sample * weight).sum() / 8)
+    assert LOSSES.build({'type': name, **EXAMPLES[name]})(logits, MixTarget.hard(labels.y_a)).isfinite()
+
+
+def test_hard_labels_give_the_usual_cross_entropy():
+    logits, labels = torch.randn(8, 5), torch.randint(5, (8,))
+    expected = torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
+    for loss in (MixedCE(label_smoothing=0.1), DecoupledCE(eta=1.0, label_smoothing=0.1)):
+        torch.testing.assert_close(loss(logits, MixTarget.hard(labels)), expected)
+
+
+def test_settings_reach_the_function():
+    logits, labels = torch.randn(8, 5), target()
+    sides = (labels.y_a, labels.y_b, labels.lam)
+    torch.testing.assert_close(
+        DecoupledCE(eta=0.7, sides='a', label_smoothing=0.1, lam_eps=0.2).per_sample(logits, labels),
+        functional.decoupled_ce(logits, *sides, eta=0.7, sides='a', label_smoothing=0.1, lam_eps=0.2),
+    )
+    torch.testing.assert_close(
+        MixedBCE(two_hot=True).per_sample(logits, labels), functional.mixed_bce(logits, *sides, two_hot=True)
+    )
+    torch.testing.assert_close(
+        DecoupledBCE(t=0.3, xi=0.7).per_sample(logits, labels), functional.decoupled_bce(logits, *sides, t=0.3, xi=0.7)
+    )
+
+
+def test_lam_eps_masks_both_ends():
+    logits, y = torch.randn(3, 5), torch.zeros(3, dtype=torch.long)
+    labels = MixTarget(y, y + 1, torch.tensor([0.1, 0.5, 0.9]))
+    masked = DecoupledCE(eta=1.0, lam_eps=0.2).per_sample(logits, labels)
+    plain = MixedCE().per_sample(logits, labels)
+    assert ((masked - plain).abs() > 1e-3).tolist() == [False, True, False]
+
+
+def test_by_policy_follows_the_stamp():
+    logits, labels = torch.randn(8, 5), target()
+    loss = ByPolicy(losses=[MixedCE(), DecoupledCE(eta=1.0)])
+    for policy, expected in enumerate((MixedCE(), DecoupledCE(eta=1.0))):
+        torch.testing.assert_close(loss(logits, replace(labels, policy=policy)), expected(logits, labels))
+    with pytest.raises(ValueError, match='policy 2'):
+        loss(logits, replace(labels, policy=2))
+
+
+@pytest.mark.parametrize(
+    ('loss', 'settings', 'named'),
+    [
+        (DecoupledCE, {'eta': -1}, 'eta'),
+        (DecoupledCE, {'eta': float('nan')}, 'eta'),
+        (DecoupledCE, {'eta': float('inf')}, 'eta'),
+        (DecoupledCE, {'eta': 1, 'sides': 'b'}, 'sides'),
+        (DecoupledCE, {'eta': 1, 'lam_eps': 0.6}, 'lam_eps'),
+        (MixedCE, {'label_smoothing': 1.5}, 'label_smoothing'),
+        (DecoupledBCE, {'t': -0.1}, 't must'),
+        (DecoupledBCE, {'xi': 0}, 'xi'),
+        (DecoupledBCE, {'xi': 1.1}, 'xi'),
+        (ByPolicy, {'losses': []}, 'losses'),
+    ],
+)
+def test_bad_settings_are_refused_by_name(loss, settings, named):
+    with pytest.raises(ValueError, match=named):
+        loss(**settings)

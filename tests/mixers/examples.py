@@ -1,0 +1,41 @@
+"""One example of every registered mixer, for the tests that hold the whole registry to its promises.
+
+A new mixer adds its line here; without it the tests fail.
+"""
+
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import MIXERS
+
+EXAMPLES: dict[str, dict] = {
+    'NoMix': {},
+    'Mixup': {'alpha': 1.0},
+    'CutMix': {'alpha': 1.0},
+    'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
+}
+
+
+def registered() -> list[str]:
+    MIXERS.import_from_location()
+    return sorted(MIXERS.module_dict)
+
+
+def variants(name: str) -> list[dict]:
+    """The example alone, and with each way of drawing lam and partners that the mixer offers."""
+    example = EXAMPLES[name]
+    if 'alpha' not in example:
+        return [example]
+    ways = [(False, 'shift'), (True, 'shift'), (False, 'permutation'), (True, 'permutation')]
+    return [{**example, 'per_sample': per_sample, 'partner': partner} for per_sample, partner in ways]
+
+
+def build(name: str, settings: dict) -> Mixer:
+    return MIXERS.build({'type': name, **settings})
+
+
+def cases() -> list[tuple[str, dict]]:
+    return [(name, settings) for name in registered() if name in EXAMPLES for settings in variants(name)]
+
+
+def case_id(case: tuple[str, dict]) -> str:
+    name, settings = case
+    return '-'.join([name, *(str(settings[k]) for k in ('per_sample', 'partner') if k in settings)])

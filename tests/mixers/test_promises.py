@@ -1,0 +1,234 @@
+"""The seven promises of the mixer contract, over the whole registry."""
+
+import pytest
+import torch
+from examples import EXAMPLES, build, case_id, cases, registered
+
+from openmix_dm.mixers import MaskMixer, Mixer
+from openmix_dm.structures import MixedBatch
+
+CASES = pytest.mark.parametrize('case', cases(), ids=case_id)
+SHAPES = [(1, 3, 8, 8), (2, 3, 8, 8), (7, 3, 9, 14), (16, 1, 16, 16)]
+
+
+class ProbeOfNothing:
+    """A probe that answers without a model, so that each mixer can be tried alone."""
+
+    def saliency(self, inputs, labels):
+        return inputs.abs()
+
+    def features(self, inputs, stage):
+        return inputs
+
+    def attention(self, inputs):
+        return inputs.new_ones(inputs.shape[0], 4, 4)
+
+    def denormalise(self, inputs):
+        return inputs
+
+
+def images(shape=(8, 3, 16, 16), dtype=torch.float32):
+    return torch.rand(shape).to(dtype)
+
+
+def mix(case, inputs, labels=None, seed=0, **options) -> MixedBatch:
+    torch.manual_seed(seed)
+    labels = torch.arange(len(inputs)) if labels is None else labels
+    return build(*case)(inputs, labels, ProbeOfNothing(), **options)
+
+
+def finished(batch: MixedBatch) -> torch.Tensor:
+    """The mixed tensor, wherever in the network it is to be mixed."""
+    return batch.hidden.mix(batch.inputs) if batch.hidden else batch.inputs
+
+
+def test_every_registered_mixer_has_an_example():
+    assert set(registered()) == set(EXAMPLES), 'add the new mixer to tests/mixers/examples.py'
+
+
+@CASES
+@pytest.mark.parametrize('shape', SHAPES, ids=str)
+def test_1_inputs_and_labels_are_never_changed(case, shape):
+    inputs, labels = images(shape), torch.arange(shape[0])
+    kept = inputs.clone(), labels.clone()
+    for seed in range(5):
+        mix(case, inputs, labels, seed)
+    assert torch.equal(inputs, kept[0])
+    assert torch.equal(labels, kept[1])
+
+
+@CASES
+def test_2_the_own_side_has_weight_lam_in_labels_and_pixels(case):
+    """Sample 0 is all ones and all others are zeros: what is left of the ones in sample 0 is lam."""
+    mixer = build(*case)
+    for seed in range(20):
+        inputs = torch.zeros(5, 3, 16, 16)
+        inputs[0] = 1
+        batch = mix(case, inputs, seed=seed)
+        labels = torch.arange(5)
+        assert torch.equal(batch.target.y_a, labels)
+        assert torch.equal(batch.target.y_b, labels[batch.index])
+        assert batch.target.lam.shape == (5,)
+        assert batch.target.lam.dtype == torch.float32
+        if mixer.label_from == 'pixels' and batch.index[0] != 0:
+            assert finished(batch)[0].mean().item() == pytest.approx(batch.target.lam[0].item(), abs=1e-5)
+
+
+@CASES
+def test_3_lam_is_the_mean_of_the_mask(case):
+    for seed in range(10):
+        batch = mix(case, images((5, 3, 9, 14)), seed=seed)
+        if batch.mask is None:
+            continue
+        assert batch.mask.dtype == torch.float32
+        assert batch.mask.shape[0] in (1, 5)
+        assert batch.mask.shape[1:] == (1, 9, 14)
+        if build(*case).label_from == 'pixels':
+            torch.testing.assert_close(batch.target.lam, batch.mask.mean(dim=(1, 2, 3)).expand(5))
+
+
+@CASES
+def test_3_the_mask_says_where_each_side_is(case):
+    inputs = images((5, 3, 9, 14))
+    batch = mix(case, inputs)
+    if isinstance(build(*case), MaskMixer) and batch.mask is not None:
+        expected = batch.mask * inputs + (1 - batch.mask) * inputs[batch.index]
+        torch.testing.assert_close(batch.inputs, expected)
+
+
+@CASES
+@pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize('shape', SHAPES, ids=str)
+def test_4_any_batch_any_image_any_float(case, shape, dtype):
+    batch = mix(case, images(shape, dtype))
+    assert batch.inputs.shape == shape
+    assert batch.inputs.dtype == dtype
+    assert batch.inputs.isfinite().all()
+    assert ((batch.target.lam >= 0) & (batch.target.lam <= 1)).all()
+    assert sorted(batch.index.tolist()) == list(range(shape[0]))
+
+
+@CASES
+def test_4_autocast_changes_nothing(case):
+    inputs = images()
+    plain = mix(case, inputs)
+    with torch.autocast('cpu', dtype=torch.bfloat16):
+        inside = mix(case, inputs)
+    assert inside.inputs.dtype == plain.inputs.dtype
+    torch.testing.assert_close(finished(inside), finished(plain))
+    assert torch.equal(inside.target.lam, plain.target.lam)
+
+
+@CASES
+def test_5_the_same_seed_gives_the_same_batch(case):
+    import random
+
+    import numpy as np
+
+    inputs = images()
+    random.seed(1), np.random.seed(1)
+    first = mix(case, inputs, seed=3)
+    random.seed(2), np.random.seed(2)
+    second = mix(case, inputs, seed=3)
+    assert torch.equal(first.inputs, second.inputs)
+    assert torch.equal(first.target.lam, second.target.lam)
+    assert torch.equal(first.index, second.index)
+
+
+@CASES
+def test_5_one_lam_for_the_batch_or_one_for_each_sample(case):
+    mixer = build(*case)
+    if case[0] in ('NoMix', 'RandomMixer'):
+        pytest.skip('draws no lam of its own')
+    drawn = [mixer.draw_lam(8, torch.device('cpu')) for _ in range(3)]
+    assert all(isinstance(lam, torch.Tensor) == mixer.per_sample for lam in drawn)
+    if mixer.per_sample:
+        assert len(set(drawn[0].tolist())) > 1
+    assert len({str(lam) for lam in drawn}) == 3
+
+
+@CASES
+def test_6_nothing_waits_for_the_device(case):
+    """A meta tensor has no values: reading one on the way would raise."""
+    inputs = torch.empty(6, 3, 16, 16, device='meta')
+    labels = torch.empty(6, dtype=torch.long, device='meta')
+    for seed in range(5):
+        batch = mix(case, inputs, labels, seed)
+        for tensor in (batch.inputs, batch.target.y_b, batch.target.lam, batch.index):
+            assert tensor.is_meta
+        assert finished(batch).shape == inputs.shape
+
+
+@CASES
+def test_7_the_model_is_asked_through_the_probe_only(case):
+    """No mixer holds the model: what is not its own submodule is not reachable from it."""
+    mixer = build(*case)
+    model = torch.nn.Linear(2, 2)
+    mixer.attach(model)
+    assert model not in list(mixer.modules())
+    mixer.after_step(model)
+
+
+@CASES
+def test_a_given_lam_is_honoured(case):
+    if case[0] == 'NoMix':
+        pytest.skip('has no lam to give')
+    inputs = images((6, 3, 32, 32))
+    for lam in (0.0, 0.25, 1.0):
+        batch = mix(case, inputs, lam=lam)
+        # a cutting mixer may show more of the own image than asked for, where its region meets the border
+        assert (batch.target.lam >= lam - 0.1).all()
+    each = torch.tensor([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert (mix(case, inputs, lam=each).target.lam >= each - 0.1).all()
+    for wrong in (-0.1, 1.1, float('nan'), torch.rand(5)):
+        with pytest.raises(ValueError, match='lam'):
+            mix(case, inputs, lam=wrong)
+
+
+@CASES
+def test_pair_mixes_two_streams_and_changes_neither(case):
+    own, other = torch.ones(4, 3, 16, 16), torch.zeros(4, 3, 16, 16)
+    mixer = build(*case)
+    pair = mixer.pair(own, other, 0.3)
+    assert pair.lam.shape == (4,)
+    mixed = pair.hidden.mix(pair.inputs) if pair.hidden else pair.inputs
+    if mixer.label_from == 'pixels':
+        torch.testing.assert_close(mixed.mean(dim=(1, 2, 3)), pair.lam)
+    assert own.min() == 1
+    assert other.max() == 0
+    with pytest.raises(ValueError, match='one shape'):
+        mixer.pair(own, other[:2], 0.3)
+
+
+@pytest.mark.parametrize('name', [name for name in registered() if name != 'NoMix'])
+@pytest.mark.parametrize(
+    ('inputs', 'labels', 'said'),
+    [
+        (torch.zeros(2, 3, 4, 4, dtype=torch.uint8), torch.zeros(2, dtype=torch.long), 'uint8'),
+        (torch.zeros(3, 4, 4), torch.zeros(3, dtype=torch.long), 'shape'),
+        (torch.zeros(2, 3, 4, 4), torch.zeros(3, dtype=torch.long), 'labels'),
+        (torch.zeros(2, 3, 4, 4), torch.zeros(2, 10), 'labels'),
+        (torch.zeros(0, 3, 4, 4), torch.zeros(0, dtype=torch.long), 'N >= 1'),
+    ],
+)
+def test_bad_batches_are_refused(name, inputs, labels, said):
+    with pytest.raises(ValueError, match=said):
+        build(name, EXAMPLES[name])(inputs, labels)
+
+
+@pytest.mark.parametrize('name', [name for name in registered() if 'alpha' in EXAMPLES.get(name, ())])
+@pytest.mark.parametrize('alpha', [0, -1, float('nan'), float('inf'), '1', True])
+def test_alpha_must_be_positive(name, alpha):
+    with pytest.raises(ValueError, match='alpha'):
+        build(name, {**EXAMPLES[name], 'alpha': alpha})
+
+
+def test_mixers_take_no_unknown_arguments():
+    for name in registered():
+        with pytest.raises(TypeError):
+            build(name, {**EXAMPLES[name], 'no_such_argument': 1})
+
+
+def test_the_base_class_says_what_is_missing():
+    with pytest.raises(NotImplementedError, match='mix'):
+        Mixer(alpha=1.0)(images(), torch.arange(8))
