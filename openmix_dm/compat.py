@@ -31,7 +31,7 @@ def define_missing_torchvision_operators() -> torch.library.Library | None:
     """Let `import torchvision` succeed beside a torch build that it was not compiled for.
 
     torchvision registers shape functions for `nms` at import, which fails where its own library cannot be loaded
-    (a CPU build of torch beside the published CUDA wheel). Declaring the two schemas is enough: nothing here calls them.
+    (a CPU build of torch beside the published CUDA wheel). Declaring the two schemas is enough: nobody calls them.
     """
     if importlib.util.find_spec('torchvision') is None or _loads(_torchvision_library()):
         return None

@@ -4,15 +4,7 @@ A registry imports its `locations` at the first lookup that needs them, so that 
 Registries that mmengine knows too are children of mmengine's: its own classes stay reachable by their plain names.
 """
 
-from mmengine.registry import DATASETS as MMENGINE_DATASETS
-from mmengine.registry import HOOKS as MMENGINE_HOOKS
-from mmengine.registry import LOOPS as MMENGINE_LOOPS
-from mmengine.registry import METRICS as MMENGINE_METRICS
-from mmengine.registry import MODELS as MMENGINE_MODELS
-from mmengine.registry import OPTIM_WRAPPERS as MMENGINE_OPTIM_WRAPPERS
-from mmengine.registry import OPTIMIZERS as MMENGINE_OPTIMIZERS
-from mmengine.registry import RUNNERS as MMENGINE_RUNNERS
-from mmengine.registry import TRANSFORMS as MMENGINE_TRANSFORMS
+from mmengine import registry as mmengine
 from mmengine.registry import Registry
 
 SCOPE = 'openmix_dm'
@@ -26,12 +18,19 @@ MIXERS = _registry('mixer', 'mixers')
 LOSSES = _registry('loss', 'losses')
 BACKBONES = _registry('backbone', 'backbones')
 HEADS = _registry('head', 'heads')
-MODELS = _registry('model', 'classifiers', parent=MMENGINE_MODELS)
-DATASETS = _registry('dataset', 'datasets', parent=MMENGINE_DATASETS)
-TRANSFORMS = _registry('transform', 'datasets', parent=MMENGINE_TRANSFORMS)
-METRICS = _registry('metric', 'evaluation', parent=MMENGINE_METRICS)
-HOOKS = _registry('hook', 'engine.hooks', parent=MMENGINE_HOOKS)
-LOOPS = _registry('loop', 'engine.loops', parent=MMENGINE_LOOPS)
-RUNNERS = _registry('runner', 'engine.runner', parent=MMENGINE_RUNNERS)
-OPTIMIZERS = _registry('optimizer', 'engine.optimizers', parent=MMENGINE_OPTIMIZERS)
-OPTIM_WRAPPERS = _registry('optim_wrapper', 'engine.optimizers', parent=MMENGINE_OPTIM_WRAPPERS)
+MODELS = _registry('model', 'classifiers', parent=mmengine.MODELS)
+DATASETS = _registry('dataset', 'datasets', parent=mmengine.DATASETS)
+TRANSFORMS = _registry('transform', 'datasets', parent=mmengine.TRANSFORMS)
+METRICS = _registry('metric', 'evaluation', parent=mmengine.METRICS)
+HOOKS = _registry('hook', 'engine.hooks', parent=mmengine.HOOKS)
+LOOPS = _registry('loop', 'engine.loops', parent=mmengine.LOOPS)
+RUNNERS = _registry('runner', 'engine.runner', parent=mmengine.RUNNERS)
+OPTIMIZERS = _registry('optimizer', 'engine.optimizers', parent=mmengine.OPTIMIZERS)
+OPTIM_WRAPPERS = _registry('optim_wrapper', 'engine.optimizers', parent=mmengine.OPTIM_WRAPPERS)
+DATA_SAMPLERS = _registry('data sampler', 'datasets', parent=mmengine.DATA_SAMPLERS)
+PARAM_SCHEDULERS = _registry('parameter scheduler', 'engine.optimizers', parent=mmengine.PARAM_SCHEDULERS)
+OPTIM_WRAPPER_CONSTRUCTORS = _registry(
+    'optimizer wrapper constructor', 'engine.optimizers', parent=mmengine.OPTIM_WRAPPER_CONSTRUCTORS
+)
+MODEL_WRAPPERS = _registry('model_wrapper', 'engine.optimizers', parent=mmengine.MODEL_WRAPPERS)
+EVALUATORS = _registry('evaluator', 'evaluation', parent=mmengine.EVALUATOR)

@@ -1,4 +1,4 @@
-"""Losses over mixed labels. Each is `loss(logits, target, weight=None) -> scalar` and stands alone in any PyTorch loop."""
+"""Losses over mixed labels: `loss(logits, target, weight=None) -> scalar`. Each stands alone in any PyTorch loop."""
 
 from openmix_dm.losses.base import MixLoss
 from openmix_dm.losses.by_policy import ByPolicy

@@ -1,9 +1,9 @@
 """The maths of the mixup losses: tensors in, one loss per sample out.
 
-All of them take logits (N, C) and a pair of classes with its weight (`MixTarget`'s fields), are positive negative
-log-likelihoods, and compute in float32 (float64 for float64 logits) whatever the logits' type is. `lam` gets no gradient.
+All of them take logits (N, C) and a pair of classes with its weight (`MixTarget`'s fields), are to be minimised, and
+compute in float32 (float64 for float64 logits) whatever the logits' type. `lam` gets no gradient.
 
-Decoupled Mixup: "Harnessing Hard Mixed Samples with Decoupled Regularizer", NeurIPS 2023, https://arxiv.org/abs/2203.10761
+Decoupled Mixup: "Harnessing Hard Mixed Samples with Decoupled Regularizer", NeurIPS 2023, arXiv:2203.10761
 """
 
 from typing import Any, Literal, cast
@@ -35,10 +35,11 @@ def decoupled_ce(
 ) -> Tensor:
     """MCE plus eta times the decoupled regulariser (DM(CE)).
 
-    The regulariser -log(p[a] / (1 - p[b])) - log(p[b] / (1 - p[a])) asks for both classes at full strength, whatever lam
-    is, because each leaves the other's class out of its softmax. `sides='a'` keeps the first term only (the asymmetric
-    strategy). It is left out where it is not defined or not wanted: for two samples of one class, where it is unbounded
-    below, and for lam within `lam_eps` of 0 or 1, where one of the two cannot be seen. Label smoothing is MCE's alone.
+    The regulariser -log(p[a] / (1 - p[b])) - log(p[b] / (1 - p[a])) asks for both classes at full strength, whatever
+    lam is, because each leaves the other's class out of its softmax. `sides='a'` keeps the first term only (the
+    asymmetric strategy). It is left out where it is not defined or not wanted: for two samples of one class, where it
+    is unbounded below, and for lam within `lam_eps` of 0 or 1, where one of the two cannot be seen. Label smoothing is
+    MCE's alone.
     """
     if eta == 0 or logits.shape[1] <= 2:  # with two classes nothing is left beside a and b: the regulariser is zero
         return mixed_ce(logits, y_a, y_b, lam, label_smoothing)
@@ -127,7 +128,8 @@ class _MixedCE(_GradientInForward):
 class _DecoupledCE(_GradientInForward):
     """One softmax over the classes that are neither a nor b; the rest follows from z_a, z_b and their logsumexp r.
 
-    log(p[a] / (1 - p[b])) = -softplus(r - z_a), so nothing is ever divided by 1 - p, which is 0 in float32 at a gap of 17.
+    log(p[a] / (1 - p[b])) = -softplus(r - z_a), so nothing is ever divided by 1 - p, which is 0 in float32
+    from a gap of 17 on.
     """
 
     @staticmethod
@@ -148,7 +150,9 @@ class _DecoupledCE(_GradientInForward):
         others = z.scatter(1, y_a[:, None], -torch.inf).scatter_(1, y_b[:, None], -torch.inf)
         top = others.amax(dim=1, keepdim=True)
         gradient = torch.softmax(others, dim=1)
-        log_sum = -gradient.amax(dim=1, keepdim=True).log()  # r = top + log_sum, kept apart: large logits lose no digits
+        log_sum = -gradient.amax(
+            dim=1, keepdim=True
+        ).log()  # r = top + log_sum, kept apart: large logits lose no digits
         gap_a, gap_b = (top - z_a) + log_sum, (top - z_b) + log_sum
 
         peak = torch.maximum(top, torch.maximum(z_a, z_b))

@@ -32,25 +32,20 @@ class Mixer(nn.Module):
         self.alpha = positive('alpha', alpha)
         self.per_sample = per_sample
         self.partner = one_of('partner', partner, PARTNERS)
+        # float64, because for a small alpha gamma numbers are often below the smallest float32
+        self._concentration = torch.full((2,), alpha, dtype=torch.float64, device='cpu')
 
-    def forward(
-        self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None
-    ) -> MixedBatch:
+    def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:
         """Mix a batch of float images (N, C, H, W) with labels (N,); a given lam, float or (N,), is honoured."""
         size = _check_batch(inputs, labels)
         lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
         partner = draw_partner(self.partner, size)
+        # Small results first: an allocator then gives the large one the memory of the last call, still in the cache.
+        index = partner.index(size, inputs.device)
+        y_b = labels.index_select(0, index)
         pair = self.mix(inputs, partner, lam, labels=labels, probe=probe)
-        target = MixTarget(labels, partner.take(labels), pair.lam)
-        return MixedBatch(
-            pair.inputs,
-            target,
-            partner.take(torch.arange(size, device=inputs.device)),
-            pair.mask,
-            pair.hidden,
-            _relabel(target, pair),
-            pair.losses,
-        )
+        target = MixTarget(labels, y_b, pair.lam)
+        return MixedBatch(pair.inputs, target, index, pair.mask, pair.hidden, _relabel(target, pair), pair.losses)
 
     def pair(self, x_a: Tensor, x_b: Tensor, lam: Lam) -> MixedPair:
         """Mix two aligned batches, x_a the own side: the primitive for mixing across streams."""
@@ -67,10 +62,11 @@ class Mixer(nn.Module):
 
     def draw_lam(self, size: int, device: torch.device) -> Lam:
         """Draw lam on the CPU: the same seed gives the same numbers on every device, and nothing waits for a device."""
+        # Beta as the share of one of two gamma numbers: torch.distributions does the same, at ten times the cost
         if self.per_sample:
-            own, other = draw_gammas(self.alpha, size)
-            return (own / (own + other)).to(device, torch.float32, non_blocking=True)
-        own, other = draw_gammas(self.alpha, 1).flatten().tolist()
+            gammas = torch._standard_gamma(self._concentration[:, None].expand(2, size))
+            return (gammas[0] / gammas.sum(dim=0)).to(device, torch.float32, non_blocking=True)
+        own, other = torch._standard_gamma(self._concentration).tolist()
         return own / (own + other)
 
     def attach(self, model: nn.Module) -> None:
@@ -92,22 +88,17 @@ class MaskMixer(Mixer):
     ) -> MixedPair:
         """Mix inputs with their partners by the mask that `draw_mask` makes of lam."""
         height, width = inputs.shape[-2:]
-        mask = self.draw_mask(lam, height, width, inputs.device)
-        shown = mask.mean(dim=(1, 2, 3)).expand(len(inputs))
-        return MixedPair(partner.blend(inputs, mask.to(inputs.dtype)), shown, mask)
+        mask, shown = self.draw_mask(lam, height, width, inputs.device)
+        rows = per_row(shown, inputs)
+        weight = mask if mask.dtype == inputs.dtype else mask.to(inputs.dtype)
+        return MixedPair(partner.blend(inputs, weight), rows, mask)
 
-    def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> Tensor:
-        """Return a float32 mask, (1, 1, H, W) for one lam and (N, 1, H, W) for a lam of each sample; 1 is own."""
+    def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> tuple[Tensor, Lam]:
+        """Return a mask and its mean: how much of the own image it shows.
+
+        The mask is float32, 1 where the own image is shown; (1, 1, H, W) for one lam, (N, 1, H, W) for a lam a sample.
+        """
         raise NotImplementedError(f'{type(self).__name__} has to define draw_mask()')
-
-
-def draw_gammas(alpha: float, size: int) -> Tensor:
-    """Draw (2, size) numbers from Gamma(alpha); the share of one in the two is Beta(alpha, alpha).
-
-    What torch.distributions does too, at a tenth of its cost for a single number. In float64, because for a small alpha
-    both are often below the smallest float32.
-    """
-    return torch._standard_gamma(torch.full((2, size), alpha, dtype=torch.float64))
 
 
 def per_row(lam: Lam, inputs: Tensor) -> Tensor:
@@ -118,7 +109,7 @@ def per_row(lam: Lam, inputs: Tensor) -> Tensor:
 
 
 def weight_for(lam: Lam, inputs: Tensor) -> Tensor:
-    """Return lam as a tensor that broadcasts against inputs (torch.lerp is a sixth faster by a tensor than by a number)."""
+    """Return lam as a tensor that broadcasts against inputs: torch.lerp is a sixth faster by it than by a number."""
     if isinstance(lam, Tensor):
         rows = lam.to(inputs.device, inputs.dtype, non_blocking=True)
         return rows.view(-1, *[1] * (inputs.dim() - 1))

@@ -16,19 +16,25 @@ class CutMix(MaskMixer):
     As in the paper's code the box shrinks where it meets the border, and lam is what is left of the own image.
     """
 
-    def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> Tensor:
-        """Return the mask of a random box, or of one box for each sample."""
+    def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> tuple[Tensor, Lam]:
+        """Return the mask of a random box, or of one box for each sample, and the share outside."""
         if isinstance(lam, Tensor):
-            top, bottom = _draw_interval(lam, height)
-            left, right = _draw_interval(lam, width)
-            return boxes_mask(top, bottom, left, right, height, width, device)
+            rows = _inside(*_draw_interval(lam, height), height, device)
+            columns = _inside(*_draw_interval(lam, width), width, device)
+            return boxes_mask(rows, columns), 1 - rows.mean(dim=1) * columns.mean(dim=1)
         side = math.sqrt(1 - lam)
-        centre_y, centre_x = (int(torch.randint(size, ())) for size in (height, width))
+        centre_y, centre_x = divmod(int(torch.randint(height * width, (), device='cpu')), width)
         top, bottom = interval(centre_y, int(height * side), height)
         left, right = interval(centre_x, int(width * side), width)
-        mask = torch.ones(1, 1, height, width, device=device)
-        mask[..., top:bottom, left:right] = 0
-        return mask
+        shown = 1 - (bottom - top) * (right - left) / (height * width)
+        return box_mask(top, bottom, left, right, height, width, device), shown
+
+
+def box_mask(top: int, bottom: int, left: int, right: int, height: int, width: int, device: torch.device) -> Tensor:
+    """Return a mask (1, 1, H, W) that is 0 inside the box and 1 outside."""
+    mask = torch.ones(1, 1, height, width, device=device)
+    mask.narrow(2, top, bottom - top).narrow(3, left, right - left).zero_()
+    return mask
 
 
 def interval(centre: int, length: int, size: int) -> tuple[int, int]:
@@ -36,13 +42,9 @@ def interval(centre: int, length: int, size: int) -> tuple[int, int]:
     return max(centre - length // 2, 0), min(centre + length // 2, size)
 
 
-def boxes_mask(
-    top: Tensor, bottom: Tensor, left: Tensor, right: Tensor, height: int, width: int, device: torch.device
-) -> Tensor:
-    """Return masks (N, 1, H, W) that are 0 inside the box of each sample and 1 outside."""
-    inside_rows = _inside(top, bottom, height, device)[:, None, :, None]
-    inside_columns = _inside(left, right, width, device)[:, None, None, :]
-    return torch.addcmul(inside_rows.new_ones(()), inside_rows, inside_columns, value=-1)
+def boxes_mask(rows: Tensor, columns: Tensor) -> Tensor:
+    """Return masks (N, 1, H, W) that are 0 where both rows (N, H) and columns (N, W) are 1, and 1 elsewhere."""
+    return torch.addcmul(rows.new_ones(()), rows[:, None, :, None], columns[:, None, None, :], value=-1)
 
 
 def _inside(start: Tensor, stop: Tensor, size: int, device: torch.device) -> Tensor:

@@ -16,4 +16,5 @@ class Mixup(Mixer):
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
     ) -> MixedPair:
         """Mix inputs with their partners."""
-        return MixedPair(partner.blend(inputs, weight_for(lam, inputs)), per_row(lam, inputs))
+        rows = per_row(lam, inputs)
+        return MixedPair(partner.blend(inputs, weight_for(lam, inputs)), rows)

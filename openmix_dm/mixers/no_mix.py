@@ -16,9 +16,7 @@ class NoMix(Mixer):
     def __init__(self) -> None:
         super().__init__(alpha=1.0)
 
-    def forward(
-        self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None
-    ) -> MixedBatch:
+    def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:
         """Return the batch itself; the only lam that can be honoured is 1."""
         if lam is not None and (isinstance(lam, Tensor) or check_lam(lam, len(inputs)) != 1):
             raise ValueError(f'NoMix shows each image whole: lam must be 1, got {lam!r}')

@@ -1,7 +1,7 @@
 """Who mixes with whom, and the one operation that mixes them.
 
-The partners of a batch are its own samples in another order. A cyclic shift is the default: nobody is paired with itself,
-and both sides are plain slices of the batch, so that nothing has to be gathered: half the memory traffic.
+The partners of a batch are its own samples in another order. A cyclic shift is the default: nobody is paired with
+itself, and both sides are plain slices of the batch, so that nothing has to be gathered: half the memory traffic.
 """
 
 from typing import Protocol
@@ -19,6 +19,10 @@ class Partner(Protocol):
         """Return the partner's value for each row."""
         ...
 
+    def index(self, size: int, device: torch.device) -> Tensor:
+        """Return the row of each row's partner."""
+        ...
+
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory; weight broadcasts against own."""
         ...
@@ -34,27 +38,35 @@ class Shift:
         """Return the partner's value for each row."""
         return values.roll(-self.step, 0)
 
+    def index(self, size: int, device: torch.device) -> Tensor:
+        """Return the row of each row's partner."""
+        return torch.arange(size, device=device).roll(-self.step, 0)
+
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
         if _needs_graph(own, weight):
             return torch.lerp(self.take(own), own, weight)
-        cut = own.shape[0] - self.step
+        step, cut = self.step, own.shape[0] - self.step
         mixed = torch.empty_like(own)
-        head, tail = _split(weight, cut)
-        torch.lerp(own[self.step :], own[:cut], head, out=mixed[:cut])
-        torch.lerp(own[: self.step], own[cut:], tail, out=mixed[cut:])
+        each = weight.dim() and weight.shape[0] > 1  # a weight for each row is cut where the batch is cut
+        torch.lerp(own[step:], own[:cut], weight[:cut] if each else weight, out=mixed[:cut])
+        torch.lerp(own[:step], own[cut:], weight[cut:] if each else weight, out=mixed[cut:])
         return mixed
 
 
 class Permutation:
-    """Pair row i with row index[i]."""
+    """Pair row i with row order[i]."""
 
-    def __init__(self, index: Tensor) -> None:
-        self.index = index
+    def __init__(self, order: Tensor) -> None:
+        self.order = order
 
     def take(self, values: Tensor) -> Tensor:
         """Return the partner's value for each row."""
-        return values.index_select(0, self.index.to(values.device, non_blocking=True))
+        return values.index_select(0, self.index(values.shape[0], values.device))
+
+    def index(self, size: int, device: torch.device) -> Tensor:
+        """Return the row of each row's partner."""
+        return self.order.to(device, non_blocking=True)
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
@@ -73,6 +85,10 @@ class Given:
         """Refuse: the other batch is known by its images alone."""
         raise TypeError('a given partner has no order of rows to apply to other values')
 
+    def index(self, size: int, device: torch.device) -> Tensor:
+        """Refuse: the other batch has rows of its own."""
+        raise TypeError('a given partner is not a row of the batch')
+
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
         return torch.lerp(self.other, own, weight)
@@ -81,17 +97,10 @@ class Given:
 def draw_partner(kind: str, size: int) -> Shift | Permutation:
     """Draw partners for a batch, on the CPU: the same seed pairs the same samples on every device, without a sync."""
     if kind == 'permutation':
-        return Permutation(torch.randperm(size))
-    return Shift(int(torch.randint(1, size, ())) if size > 1 else 0)
+        return Permutation(torch.randperm(size, device='cpu'))
+    return Shift(int(torch.randint(1, size, (), device='cpu')) if size > 1 else 0)
 
 
 def _needs_graph(own: Tensor, weight: Tensor) -> bool:
     """Say whether autograd has to see the operation; writing into ready memory hides it."""
     return torch.is_grad_enabled() and (own.requires_grad or weight.requires_grad)
-
-
-def _split(weight: Tensor, cut: int) -> tuple[Tensor, Tensor]:
-    """Cut a weight where the shifted batch is cut, if it has a value for each row."""
-    if weight.dim() and weight.shape[0] > 1:
-        return weight[:cut], weight[cut:]
-    return weight, weight

@@ -31,7 +31,7 @@ class RandomMixer(Mixer):
         if any(mixer.label_from != 'pixels' for mixer in self.policies):
             self.label_from = 'drawn'  # the weakest of their promises is what the mixture can keep
         self.probs = _check_probs(probs, len(self.mixers))
-        self._bounds = torch.tensor(self.probs, dtype=torch.float64).cumsum(0)
+        self._bounds = torch.tensor(self.probs, dtype=torch.float64, device='cpu').cumsum(0)
 
     @property
     def policies(self) -> list[Mixer]:
@@ -40,12 +40,10 @@ class RandomMixer(Mixer):
 
     def draw(self) -> int:
         """Draw the number of a policy, on the CPU: nothing waits for a device."""
-        drawn = torch.searchsorted(self._bounds, torch.rand((), dtype=torch.float64), right=True)
+        drawn = torch.searchsorted(self._bounds, torch.rand((), dtype=torch.float64, device='cpu'), right=True)
         return min(int(drawn), len(self.mixers) - 1)  # the sum of the probabilities may round to just below 1
 
-    def forward(
-        self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None
-    ) -> MixedBatch:
+    def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:
         """Mix a batch by the drawn policy."""
         policy = self.draw()
         return _stamp(self.policies[policy](inputs, labels, probe, lam), policy)

@@ -56,7 +56,9 @@ def both(name, logits, y_a, y_b, lam):
     logits = logits.detach().requires_grad_()
     loss = loss_of(logits, y_a, y_b, lam, **ours)
     loss.sum().backward()
-    expected = (reference.rows(f, logits.detach(), y_a, y_b, lam, **theirs) for f in (reference_loss, reference_gradient))
+    expected = (
+        reference.rows(f, logits.detach(), y_a, y_b, lam, **theirs) for f in (reference_loss, reference_gradient)
+    )
     return loss.detach().double(), logits.grad.double(), *expected
 
 
@@ -208,6 +210,10 @@ def test_runs_on_meta_tensors():
     logits = torch.empty(4, 10, device='meta', requires_grad=True)
     y = torch.empty(4, dtype=torch.long, device='meta')
     lam = torch.empty(4, device='meta')
-    for loss_of, settings in ((functional.mixed_ce, {}), (functional.decoupled_ce, {'eta': 1.0}), (functional.decoupled_bce, {})):
+    for loss_of, settings in (
+        (functional.mixed_ce, {}),
+        (functional.decoupled_ce, {'eta': 1.0}),
+        (functional.decoupled_bce, {}),
+    ):
         loss_of(logits, y, y, lam, **settings).sum().backward()
         assert logits.grad.shape == (4, 10)

@@ -8,7 +8,8 @@ from openmix_dm.mixers.partner import Given, Permutation, Shift, draw_partner
 @pytest.mark.parametrize('partner', [Shift(0), Shift(1), Shift(5), Permutation(torch.randperm(6))], ids=str)
 def test_blend_weighs_the_own_side(partner, weight):
     own = torch.randn(6, 3, 4, 5)
-    index = partner.take(torch.arange(6))
+    index = partner.index(6, own.device)
+    assert torch.equal(partner.take(torch.arange(6)), index)
     torch.testing.assert_close(partner.blend(own, weight), weight * own + (1 - weight) * own[index])
     graph = partner.blend(own.clone().requires_grad_(), weight)
     torch.testing.assert_close(graph, partner.blend(own, weight))
@@ -20,6 +21,8 @@ def test_given_partner_blends_and_takes_nothing_else():
     assert Given(other).blend(own, torch.tensor(0.25)).unique().tolist() == [0.25]
     with pytest.raises(TypeError):
         Given(other).take(own)
+    with pytest.raises(TypeError):
+        Given(other).index(2, own.device)
 
 
 def test_a_shift_pairs_nobody_with_itself():

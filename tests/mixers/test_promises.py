@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from examples import EXAMPLES, build, case_id, cases, registered
+from mixers.examples import EXAMPLES, build, case_id, cases, registered
 
 from openmix_dm.mixers import MaskMixer, Mixer
 from openmix_dm.structures import MixedBatch
@@ -232,3 +232,11 @@ def test_mixers_take_no_unknown_arguments():
 def test_the_base_class_says_what_is_missing():
     with pytest.raises(NotImplementedError, match='mix'):
         Mixer(alpha=1.0)(images(), torch.arange(8))
+
+
+@CASES
+def test_draws_stay_on_the_host_whatever_the_default_device(case):
+    with torch.device('meta'):
+        inputs, labels = torch.empty(6, 3, 16, 16), torch.empty(6, dtype=torch.long)
+        batch = mix(case, inputs, labels)
+    assert batch.inputs.is_meta

@@ -1,0 +1,7 @@
+# The usual recipe for the digits: the small-scale recipe of the paper (SGD, cosine, batch 100) with fewer epochs.
+_base_ = 'digits.py'
+
+global_batch_size = 100
+optim_wrapper = dict(type='MixOptimWrapper', optimizer=dict(type='SGD', lr=0.1, momentum=0.9, weight_decay=1e-4))
+param_scheduler = dict(type='CosineAnnealingLR', eta_min=0, by_epoch=True, convert_to_iter_based=True)
+train_cfg = dict(max_epochs=40)

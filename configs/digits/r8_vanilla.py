@@ -1,0 +1,2 @@
+# Digits, ResNet-8, no mixing, cross-entropy.
+_base_ = 'r8.py'

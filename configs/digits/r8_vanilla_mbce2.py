@@ -1,0 +1,4 @@
+# Digits, ResNet-8, no mixing, MBCE(two): without mixed pairs it is MBCE(one), number for number.
+_base_ = 'r8_vanilla.py'
+
+model = dict(head=dict(loss=dict(type='MixedBCE', two_hot=True)))

@@ -1,0 +1,72 @@
+"""The command behind tools/benchmark.py."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from openmix_dm.analysis.benchmarks import losses, mixers
+from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
+from openmix_dm.engine.command import run_command
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; return the exit code."""
+    parser = argparse.ArgumentParser(prog='benchmark.py', description='Measure speed as ratios, on one thread.')
+    parser.add_argument('what', choices=sorted(BENCHMARKS))
+    parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
+    parser.add_argument('--rounds', type=int, help='how often each function runs')
+    parser.add_argument(
+        '--malloc',
+        choices=('tuned', 'default'),
+        default='tuned',
+        help='tuned: large blocks are kept instead of being mapped anew for each result',
+    )
+    return run_command(benchmark, parser.parse_args(arguments))
+
+
+def benchmark(args: argparse.Namespace) -> None:
+    """Run one benchmark and print it."""
+    malloc = args.malloc
+    if malloc == 'tuned' and not tune_malloc():
+        malloc = 'default (this C library cannot be tuned)'
+    rows = BENCHMARKS[args.what](args.rounds)
+    if args.json:
+        print(json.dumps({'benchmark': args.what, 'malloc': malloc, 'threads': 1, 'rows': rows}, indent=1))
+    else:
+        print(f'{args.what}: one thread, CPU time, malloc {malloc}')
+        print_table(rows)
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Print rows, with what was promised for them."""
+    case = None
+    for row in rows:
+        if row['case'] != case:
+            case = row['case']
+            print(f'\n{case}\n{"":44s}{"ms":>9s}{"ratio":>8s}  promised')
+        promised = (
+            f'<= {row["target"]:<5}{"ok" if row["ratio"] <= row["target"] else "MISSED"}' if row['target'] else ''
+        )
+        print(f'{row["name"]:44s}{row["milliseconds"]:9.3f}{row["ratio"]:8.2f}  {promised}')
+
+
+def _rows(case: str, timings: list[Timing], target: Callable[[str], float | None]) -> list[dict[str, Any]]:
+    return [{'case': case, **asdict(timing), 'target': target(timing.name)} for timing in timings]
+
+
+def _losses(rounds: int | None) -> list[dict[str, Any]]:
+    return _rows('1024 x 1000 logits, forward and backward', losses.measure(rounds or 100), losses.TARGETS.get)
+
+
+def _mixers(rounds: int | None) -> list[dict[str, Any]]:
+    rows = []
+    for shape in mixers.SHAPES:
+        size = shape[-1]
+        timings = mixers.measure(rounds or (40 if size > 64 else 300), shape)
+        rows += _rows('x'.join(map(str, shape)), timings, lambda name, size=size: mixers.target_of(name, size))  # type: ignore[misc]
+    return rows
+
+
+BENCHMARKS: dict[str, Callable[[int | None], list[dict[str, Any]]]] = {'losses': _losses, 'mixers': _mixers}

@@ -1,0 +1,71 @@
+"""The mixers against one torch.lerp of the batch with its partner, beside timm's and torchvision's."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from openmix_dm.analysis.benchmarks.timing import Timing, compare
+from openmix_dm.mixers import CutMix, Mixer, Mixup
+
+LIMIT = 'torch.lerp (limit)'
+SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
+CLASSES = 1000
+
+
+def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
+    """Time each mixer on one batch."""
+    torch.manual_seed(0)
+    images, labels = torch.randn(shape), torch.randint(CLASSES, shape[:1])
+    partners = images.roll(1, 0)
+    functions: dict[str, Callable[[], object]] = {LIMIT: lambda: torch.lerp(images, partners, 0.3)}
+    for name, mixer in ours().items():
+        functions[name] = lambda mixer=mixer: mixer(images, labels)  # type: ignore[misc]
+    return compare({**functions, **timms(images, labels), **torchvisions(images, labels)}, rounds)
+
+
+def ours() -> dict[str, Mixer]:
+    """Return our mixers by how they choose partners and lam."""
+    return {
+        f'{kind.__name__}, {partner}{", lam per sample" if per_sample else ""}': kind(1.0, per_sample, partner)
+        for kind in (Mixup, CutMix)
+        for partner in ('shift', 'permutation')
+        for per_sample in (False, True)
+    }
+
+
+def target_of(name: str, size: int) -> float | None:
+    """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
+    if size < 64 or 'per sample' in name:
+        return None
+    return {'shift': 1.1, 'permutation': 2.0}.get(name.partition(', ')[2])
+
+
+def timms(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
+    """Return timm's mixers; they write into the batch, so each call gets the same memory again."""
+    from timm.data import Mixup as TimmMixup
+
+    batch = images.clone()
+
+    def runner(mixer: TimmMixup) -> Callable[[], object]:
+        return lambda: mixer(batch, labels)
+
+    return {
+        f'timm {name}, {mode}': runner(TimmMixup(**alphas, mode=mode, num_classes=CLASSES))
+        for mode in ('batch', 'pair', 'elem')
+        for name, alphas in (
+            ('mixup', {'mixup_alpha': 1.0, 'cutmix_alpha': 0.0}),
+            ('cutmix', {'mixup_alpha': 0.0, 'cutmix_alpha': 1.0}),
+        )
+    }
+
+
+def torchvisions(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
+    """Return torchvision's mixers."""
+    from torchvision.transforms import v2
+
+    mixup, cutmix = v2.MixUp(alpha=1.0, num_classes=CLASSES), v2.CutMix(alpha=1.0, num_classes=CLASSES)
+    return {
+        'torchvision v2.MixUp': lambda: mixup(images, labels),
+        'torchvision v2.CutMix': lambda: cutmix(images, labels),
+    }

@@ -1,0 +1,92 @@
+"""What every backbone offers to classifiers, mixers and analyses."""
+
+from contextlib import AbstractContextManager
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.backbones.attention import CapturedAttention, evaluating
+from openmix_dm.backbones.initialise import initialise_he
+from openmix_dm.backbones.pretrained import PUBLISHED, load_weights, read_weights
+
+
+class Backbone(nn.Module):
+    """Map images to pooled features, with named stages that a forward hook can reach.
+
+    `pretrained` is only remembered by the constructor; `init_weights` loads it.
+    """
+
+    def __init__(self, num_features: int, pretrained: str | None = None) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.pretrained = pretrained
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return pooled features, (N, num_features)."""
+        raise NotImplementedError
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """Name the modules, in forward order, whose outputs are the features after each stage.
+
+        Each output is one tensor; its first dimension is the batch, its layout that of the network.
+        """
+        raise NotImplementedError
+
+    def stage(self, name: str) -> nn.Module:
+        """Look up one stage."""
+        stages = self.stages
+        if name not in stages:
+            raise ValueError(f'unknown stage: expected one of {", ".join(stages)}, got {name!r}')
+        return stages[name]
+
+    def init_weights(self) -> None:
+        """Load the `pretrained` file, if there is one; random values were drawn by the constructor."""
+        if self.pretrained is not None:
+            load_weights(self, read_weights(self.pretrained), self.pretrained)
+
+    def capture_attention(self) -> AbstractContextManager[CapturedAttention]:
+        """Record the class token's attention to the patches during the forwards inside the context."""
+        raise ValueError(
+            f'{type(self).__name__} has no class-token attention: expected a TimmBackbone of a Vision Transformer '
+            'with a class token, such as deit_small_patch16_224'
+        )
+
+    def attention(self, inputs: Tensor) -> Tensor:
+        """Return the class token's attention to the patches, (N, h, w), without gradient and in eval mode."""
+        with self.capture_attention() as captured, evaluating(self), torch.no_grad():
+            self(inputs)
+        return captured.map
+
+
+class ConvBackbone(Backbone):
+    """Run named stages one after the other and average the last feature map.
+
+    Holds each stage under its own name, so that the keys of a checkpoint read `stage1.0...`.
+    """
+
+    def __init__(
+        self,
+        stages: dict[str, nn.Module],
+        num_features: int,
+        pretrained: str | None = None,
+        negative_slope: float = 0.0,
+    ) -> None:
+        if pretrained == PUBLISHED:
+            raise ValueError(f'nobody publishes weights for {type(self).__name__}: expected a file, got {pretrained!r}')
+        super().__init__(num_features, pretrained)
+        for name, stage in stages.items():
+            self.add_module(name, stage)
+        self._stage_names = tuple(stages)
+        initialise_he(self, negative_slope)
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """Name the stem and the stages; each returns a map, (N, C, h, w)."""
+        return {name: self.get_submodule(name) for name in self._stage_names}
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return the average over positions of what the last stage returns."""
+        for stage in self.stages.values():
+            inputs = stage(inputs)
+        return inputs.mean((2, 3))

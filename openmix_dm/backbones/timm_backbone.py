@@ -1,0 +1,127 @@
+"""Every network of timm as a backbone."""
+
+import difflib
+import inspect
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.backbones.attention import CapturedAttention, capture_class_attention
+from openmix_dm.backbones.base import Backbone
+from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
+from openmix_dm.backbones.published import published_weights
+from openmix_dm.backbones.timm_stages import find_stages
+from openmix_dm.backbones.timm_stem import use_cifar_stem
+from openmix_dm.registry import BACKBONES
+
+
+@BACKBONES.register_module()
+class TimmBackbone(Backbone):
+    """Return what timm's network hands to its classifier.
+
+    `img_size` goes to models that have one (ViT, Swin) and means nothing to the others. `stem='cifar'` keeps the
+    resolution of small images (ResNet, ConvNeXt). `pretrained` is a file or 'timm' for the weights that timm publishes
+    under `name`. `options` are further arguments of timm's model. Residual branches do not start at zero.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        drop_path_rate: float = 0.0,
+        img_size: int | tuple[int, int] | None = None,
+        stem: str | None = None,
+        pretrained: str | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        if stem not in (None, 'cifar'):
+            raise ValueError(f"stem: expected None or 'cifar', got {stem!r}")
+        _check_name(name)
+        model = _create(name, drop_path_rate, img_size, options or {})
+        super().__init__(getattr(model, 'head_hidden_size', model.num_features), pretrained)
+        self.name = name
+        self.model: Any = model  # timm's methods are not those that nn.Module declares
+        if stem == 'cifar':
+            use_cifar_stem(self.model, name)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return timm's pre-logits, (N, num_features)."""
+        return self.model(inputs)
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """Name the stem and the stages or blocks; layouts as in `find_stages`."""
+        return find_stages(self.model, self.name)
+
+    def tokens(self, inputs: Tensor) -> Tensor:
+        """Return the final tokens before pooling, (N, T, C): prefix tokens first, or the positions of a map."""
+        features = self.model.forward_features(inputs)
+        if features.ndim == 3:
+            return features
+        if features.ndim != 4:
+            raise ValueError(f'tokens of {self.name}: expected a map or tokens, got shape {tuple(features.shape)}')
+        if getattr(self.model, 'output_fmt', 'NCHW') == 'NHWC':
+            return features.flatten(1, 2)
+        return features.flatten(2).transpose(1, 2)
+
+    def capture_attention(self) -> AbstractContextManager[CapturedAttention]:
+        """Record the last block's attention from class token to patches; features and gradients stay as they are.
+
+        `with backbone.capture_attention() as captured: features = backbone(inputs)`, then `captured.map`.
+        """
+        return capture_class_attention(self.model, self.name)
+
+    def init_weights(self) -> None:
+        """Load the `pretrained` file or timm's weights, if asked for."""
+        if self.pretrained is None:
+            return
+        if self.pretrained == PUBLISHED:
+            weights, source = published_weights(self.name), f'published weights of {self.name}'
+        else:
+            weights, source = read_weights(self.pretrained), self.pretrained
+        load_weights(self.model, weights, source, self._timm_layout)
+
+    def _timm_layout(self, weights: Weights) -> Weights:
+        """Rename the keys of the authors' files and resample positions to this image size, as timm does."""
+        convert: Callable[[Weights, nn.Module], Weights] | None
+        convert = getattr(sys.modules[type(self.model).__module__], 'checkpoint_filter_fn', None)
+        try:
+            return convert(weights, self.model) if convert else weights
+        except (AttributeError, KeyError, RuntimeError):
+            return weights  # weights of another network: the check that follows says what is wrong
+
+
+def _check_name(name: str) -> None:
+    import timm
+
+    architecture, _, tag = name.partition('.')
+    if not timm.is_model(architecture):
+        near = difflib.get_close_matches(architecture, timm.list_models(), n=5, cutoff=0.5)
+        raise ValueError(f'unknown timm model: expected a name such as {", ".join(near) or "resnet50"}, got {name!r}')
+    tagged = timm.list_models(f'{architecture}.*', pretrained=True)
+    if tag and name not in tagged:
+        raise ValueError(f'unknown weights of {architecture}: expected {", ".join(tagged) or "no tag"}, got {name!r}')
+
+
+def _accepted_options(name: str) -> set[str]:
+    """Read from its class what a model takes; on the meta device this costs neither memory nor random numbers."""
+    import timm
+
+    with torch.device('meta'):
+        model = timm.create_model(name, num_classes=0)
+    constructors = (vars(cls)['__init__'] for cls in type(model).__mro__ if '__init__' in vars(cls))
+    return {parameter for constructor in constructors for parameter in inspect.signature(constructor).parameters}
+
+
+def _create(name: str, drop_path_rate: float, img_size: int | tuple[int, int] | None, options: dict[str, Any]) -> Any:
+    import timm
+
+    accepted = _accepted_options(name)
+    if drop_path_rate and 'drop_path_rate' not in accepted:
+        raise ValueError(f'drop_path_rate: expected 0 for {name}, which has no stochastic depth, got {drop_path_rate}')
+    wanted = {'drop_path_rate': drop_path_rate, 'img_size': img_size, 'zero_init_last': False}
+    chosen = {key: value for key, value in wanted.items() if key in accepted and value is not None}
+    return timm.create_model(name, num_classes=0, **(chosen | options))

@@ -1,0 +1,92 @@
+"""One training step of mixup classification; nothing here knows any one mixer."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from mmengine.model import BaseModel
+from torch import Tensor
+
+from openmix_dm.backbones import Backbone
+from openmix_dm.classifiers.probe import ModelProbe
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS
+from openmix_dm.structures import HiddenMix, MixedBatch, MixTarget
+
+
+@MODELS.register_module()
+class MixClassifier(BaseModel):
+    """Mix, extract features, classify.
+
+    All arguments are configs: of a backbone, of a head (its `in_features` is filled in), of a mixer (none: NoMix) and
+    of a data preprocessor.
+    """
+
+    def __init__(
+        self,
+        backbone: dict[str, Any],
+        head: dict[str, Any],
+        mixer: dict[str, Any] | None = None,
+        data_preprocessor: dict[str, Any] | None = None,
+    ) -> None:
+        # built here, because mmengine would look in its own scope when no runner has set ours
+        super().__init__(data_preprocessor=MODELS.build(data_preprocessor) if data_preprocessor else None)
+        self.backbone: Backbone = BACKBONES.build(backbone)
+        self.head = HEADS.build({'in_features': self.backbone.num_features, **head})
+        self.mixer: Mixer = MIXERS.build(mixer or {'type': 'NoMix'})
+        self.mixer.attach(self)
+
+    def init_weights(self) -> None:
+        """Load what the config names as pretrained; all else was initialised when it was built."""
+        self.backbone.init_weights()
+
+    @property
+    def probe(self) -> ModelProbe:
+        """All that a mixer may ask of this model."""
+        return ModelProbe(self.backbone, self.head, self.data_preprocessor)
+
+    def forward(self, inputs: Tensor, labels: Tensor | None = None, mode: str = 'tensor') -> Any:
+        """Run one of mmengine's three modes.
+
+        'loss': mix, and return the losses by name. 'predict': return [{'logits', 'labels'}], the whole batch as one
+        entry, which our metrics read. 'tensor': return logits.
+        """
+        if mode == 'loss':
+            if labels is None:
+                raise ValueError("mode 'loss' needs labels, got None")
+            return self.loss(inputs, labels)
+        logits = self.head(self.backbone(inputs))
+        if mode == 'predict':
+            return [{'logits': logits, 'labels': labels}]
+        if mode == 'tensor':
+            return logits
+        raise ValueError(f"mode must be 'loss', 'predict' or 'tensor', got {mode!r}")
+
+    def loss(self, inputs: Tensor, labels: Tensor) -> dict[str, Tensor]:
+        """Return the losses of one training step by name; mmengine adds up those whose names hold `loss`."""
+        batch = self.mixer(inputs, labels, self.probe)
+        features, target = self._extract(batch)
+        return {**self.head.loss(features, target), **batch.losses}
+
+    def _extract(self, batch: MixedBatch) -> tuple[Tensor, MixTarget]:
+        """Run the backbone and finish on the way what the mixer left to be done there."""
+        with _mixing_inside(self.backbone, batch.hidden):
+            if batch.relabel is None:
+                return self.backbone(batch.inputs), batch.target
+            with self.backbone.capture_attention() as captured:
+                features = self.backbone(batch.inputs)
+            return features, batch.relabel(captured.map)
+
+
+@contextmanager
+def _mixing_inside(backbone: Backbone, hidden: HiddenMix | None) -> Iterator[None]:
+    if hidden is None:
+        with nullcontext():
+            yield
+        return
+    mix = hidden.mix
+    handle = backbone.stage(hidden.stage).register_forward_hook(lambda module, args, output: mix(output))
+    try:
+        yield
+    finally:
+        handle.remove()

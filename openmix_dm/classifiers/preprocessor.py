@@ -1,0 +1,37 @@
+"""From bytes on the host to normalised floats on the device, a batch at a time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from mmengine.model import BaseDataPreprocessor
+from torch import Tensor
+
+from openmix_dm.registry import MODELS
+
+
+@MODELS.register_module()
+class Normalise(BaseDataPreprocessor):
+    """Move a batch to the device and normalise it there: (x - mean) / std, in units of 0..255.
+
+    Bytes cross to the device, a quarter of the floats' traffic. No mixing here: that has a home of its own.
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], non_blocking: bool = True) -> None:
+        super().__init__(non_blocking=non_blocking)
+        if len(mean) != len(std) or not all(value > 0 for value in std):
+            raise ValueError(f'std must be positive and as long as mean, got mean {list(mean)} and std {list(std)}')
+        self.register_buffer('mean', torch.tensor(mean, dtype=torch.float32).view(-1, 1, 1), persistent=False)
+        self.register_buffer('std', torch.tensor(std, dtype=torch.float32).view(-1, 1, 1), persistent=False)
+
+    def forward(self, data: dict[str, Any], training: bool = False) -> dict[str, Any]:
+        """Return the batch with normalised inputs."""
+        data = self.cast_data(data)  # type: ignore[assignment]
+        return {**data, 'inputs': (data['inputs'].float() - self.mean) / self.std}
+
+    def denormalise(self, inputs: Tensor) -> Tensor:
+        """Return images in [0, 1], as they were before normalisation."""
+        return (inputs * self.std + self.mean) / 255

@@ -1,0 +1,45 @@
+"""What a mixer may ask of the model: the implementation of `structures.Probe`."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openmix_dm.backbones import Backbone
+from openmix_dm.backbones.attention import evaluating
+from openmix_dm.structures import MixTarget
+
+
+class ModelProbe:
+    """Answer a mixer's questions with the networks as they are now, in eval mode, without touching their gradients."""
+
+    def __init__(self, backbone: Backbone, head: Any, preprocessor: Any) -> None:
+        self._backbone, self._head, self._preprocessor = backbone, head, preprocessor
+
+    def saliency(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """Return |d loss / d input|, of the shape of the inputs."""
+        with evaluating(self._backbone), evaluating(self._head), torch.enable_grad():
+            images = inputs.detach().requires_grad_()
+            losses = self._head.loss(self._backbone(images), MixTarget.hard(labels))
+            # Asking for the images' gradient alone leaves out all weight gradients, in time as well as in .grad.
+            (gradient,) = torch.autograd.grad(sum(losses.values()), images)
+        return gradient.abs()
+
+    def features(self, inputs: Tensor, stage: str) -> Tensor:
+        """Return the output of a named stage of the backbone."""
+        kept: list[Tensor] = []
+        handle = self._backbone.stage(stage).register_forward_hook(lambda module, args, output: kept.append(output))
+        try:
+            with evaluating(self._backbone), torch.no_grad():
+                self._backbone(inputs)
+        finally:
+            handle.remove()
+        return kept[0]
+
+    def attention(self, inputs: Tensor) -> Tensor:
+        """Return the class token's attention to the patches, (N, h, w)."""
+        return self._backbone.attention(inputs)
+
+    def denormalise(self, inputs: Tensor) -> Tensor:
+        """Return the images as they were before normalisation, in [0, 1]."""
+        return self._preprocessor.denormalise(inputs)

@@ -1,0 +1,71 @@
+"""The handwritten digits inside scikit-learn: real images without a download."""
+
+import importlib.util
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from openmix_dm.checks import one_of
+from openmix_dm.datasets.tensor_images import TensorImages
+from openmix_dm.errors import DataError
+from openmix_dm.registry import DATASETS
+
+
+@DATASETS.register_module()
+class Digits(TensorImages):
+    """1,797 digits of 8 x 8 grey pixels, enlarged to `size` and repeated over three channels.
+
+    split: 'train' or 'test'; a stratified split of 80 to 20 with seed 0.
+    """
+
+    num_classes = 10
+
+    def __init__(self, split: str, size: int = 16, transforms: Sequence[dict[str, Any]] = ()) -> None:
+        one_of('split', split, ('train', 'test'))
+        grey, labels = read_digits()
+        train, test = stratified_split(labels, test_fraction=0.2, seed=0)
+        index = train if split == 'train' else test
+        super().__init__(_enlarge(grey[index], size), labels[index], transforms)
+
+
+def read_digits() -> tuple[Tensor, Tensor]:
+    """Return grey images (1797, 8, 8) in 0..16 and labels.
+
+    From the file inside the package, because importing scikit-learn takes longer than reading it.
+    """
+    spec = importlib.util.find_spec('sklearn')
+    if spec is None or spec.origin is None:
+        raise DataError('the digits are part of scikit-learn, which is not installed; run: pip install scikit-learn')
+    table = np.loadtxt(Path(spec.origin).parent / 'datasets' / 'data' / 'digits.csv.gz', delimiter=',', dtype=np.int64)
+    return torch.from_numpy(table[:, :-1].reshape(-1, 8, 8)).float(), torch.from_numpy(table[:, -1])
+
+
+def stratified_split(labels: Tensor, test_fraction: float, seed: int) -> tuple[Tensor, Tensor]:
+    """Return sorted indices for training and testing; each class gives its share to each."""
+    generator = torch.Generator().manual_seed(seed)
+    members = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
+    shares = apportion([len(each) * test_fraction for each in members], math.ceil(len(labels) * test_fraction))
+    test = torch.zeros(len(labels), dtype=torch.bool)
+    for each, share in zip(members, shares, strict=True):
+        test[each[torch.randperm(len(each), generator=generator)[:share]]] = True
+    return (~test).nonzero()[:, 0], test.nonzero()[:, 0]
+
+
+def apportion(shares: list[float], total: int) -> list[int]:
+    """Round shares to whole numbers that add up to a total: the largest remainders are rounded up."""
+    whole = [math.floor(share) for share in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda i: whole[i] - shares[i])
+    for i in by_remainder[: total - sum(whole)]:
+        whole[i] += 1
+    return whole
+
+
+def _enlarge(grey: Tensor, size: int) -> Tensor:
+    pixels = F.interpolate(grey[:, None] * (255 / 16), size=(size, size), mode='bilinear', align_corners=False)
+    return pixels.round().clamp(0, 255).to(torch.uint8).expand(-1, 3, -1, -1).contiguous()

@@ -1,0 +1,69 @@
+"""Which images make up which batch. Batch samplers, because a batch is what all ranks have to agree on."""
+
+from collections.abc import Iterator, Sized
+
+import torch
+from mmengine.dist import get_dist_info
+
+from openmix_dm.datasets.picks import Pick
+from openmix_dm.errors import ConfigError
+from openmix_dm.keys import AUGMENTATION, PERMUTATION, key
+from openmix_dm.registry import DATA_SAMPLERS
+
+
+@DATA_SAMPLERS.register_module()
+class TrainBatches:
+    """Cut the permutation of an epoch into batches, each rank its slice of each.
+
+    The permutation is a function of (seed, epoch), the same on all ranks, and any batch of any epoch can be the first:
+    nothing has to be replayed to get there. The last batch is left out if it would be smaller than the others.
+
+    multiple_of: make the number of batches divisible, so that no accumulated gradient reaches over the end of an epoch.
+    """
+
+    def __init__(self, dataset: Sized, batch_size: int, seed: int, shuffle: bool = True, multiple_of: int = 1) -> None:
+        self.rank, self.world_size = get_dist_info()
+        self.images, self.batch_size, self.seed, self.shuffle = len(dataset), batch_size, seed, shuffle
+        self.epoch, self.first, self.multiple_of = 0, 0, multiple_of
+        if len(self) == 0:
+            raise ConfigError(
+                f'{multiple_of} batches of {batch_size} images on each of {self.world_size} ranks are more than the '
+                f'{self.images} images of the training set; lower global_batch_size'
+            )
+
+    def start_at(self, epoch: int, batch: int = 0) -> None:
+        """Make the next pass start at a batch of an epoch."""
+        self.epoch, self.first = epoch, batch
+
+    def __len__(self) -> int:
+        whole = self.images // (self.batch_size * self.world_size)
+        return whole - whole % self.multiple_of
+
+    def __iter__(self) -> Iterator[list[Pick]]:
+        order = self._order()
+        for batch in range(self.first, len(self)):
+            start = (batch * self.world_size + self.rank) * self.batch_size
+            places = range(start, start + self.batch_size)
+            yield [Pick(order[place], key(AUGMENTATION, self.seed, self.epoch, place)) for place in places]
+
+    def _order(self) -> list[int]:
+        if not self.shuffle:
+            return list(range(self.images))
+        generator = torch.Generator().manual_seed(key(PERMUTATION, self.seed, self.epoch))
+        return torch.randperm(self.images, generator=generator).tolist()
+
+
+@DATA_SAMPLERS.register_module()
+class EvalBatches:
+    """Give every image to exactly one rank, in order and without padding; the last batch may be smaller."""
+
+    def __init__(self, dataset: Sized, batch_size: int, seed: int) -> None:
+        rank, world_size = get_dist_info()
+        self.places, self.batch_size = range(rank, len(dataset), world_size), batch_size
+
+    def __len__(self) -> int:
+        return -(-len(self.places) // self.batch_size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for start in range(0, len(self.places), self.batch_size):
+            yield list(self.places[start : start + self.batch_size])

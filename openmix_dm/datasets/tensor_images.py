@@ -1,0 +1,47 @@
+"""Small images that live in memory as one tensor and are augmented a whole batch at a time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from openmix_dm.datasets.picks import Pick, index_of
+from openmix_dm.registry import TRANSFORMS
+
+
+class TensorImages(Dataset):
+    """Serve uint8 images (N, 3, H, W) with labels (N,).
+
+    transforms: configs of batch transforms, applied where picks carry keys (training); each draws from one generator
+    that is seeded with the key of the first pick of the batch.
+    """
+
+    num_classes: int
+    metainfo: dict[str, Any] = {}  # mmengine asks for it
+
+    def __init__(self, images: Tensor, labels: Tensor, transforms: Sequence[dict[str, Any]] = ()) -> None:
+        if images.dtype != torch.uint8 or images.dim() != 4 or len(images) != len(labels):
+            raise ValueError(
+                f'images must be uint8 (N, C, H, W) with one label each, got {images.dtype} {tuple(images.shape)} '
+                f'with {len(labels)} labels'
+            )
+        self.images, self.labels = images, labels
+        self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitems__(self, picks: Sequence[Pick | int]) -> dict[str, Tensor]:
+        """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
+        index = torch.tensor([index_of(pick) for pick in picks])
+        images, first = self.images.index_select(0, index), picks[0]
+        if isinstance(first, Pick):
+            generator = torch.Generator().manual_seed(first.key)
+            for transform in self.transforms:
+                images = transform(images, generator)
+        return {'inputs': images, 'labels': self.labels.index_select(0, index)}
+
+    def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
+        return {name: values[0] for name, values in self.__getitems__([pick]).items()}

@@ -1,0 +1,1 @@
+"""Training and testing: configs, loops, hooks, checkpoints and the folder of a run."""

@@ -1,0 +1,73 @@
+"""Build all that a run needs, so that what is wrong shows before the run has a folder."""
+
+from typing import Any
+
+import torch
+from mmengine.config import Config
+from torch import nn
+from torch.utils.data import DataLoader
+
+from openmix_dm.engine.runner import MixRunner
+from openmix_dm.engine.validate import refusing
+from openmix_dm.errors import ConfigError
+from openmix_dm.registry import MODELS, SCOPE
+
+
+def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> MixRunner:
+    """Build loaders, model and runner; for training also loop, optimiser and schedules."""
+    loaders = {phase: build_loader(config, phase) for phase in phases}
+    model = build_model(config)
+    check_classes(model, loaders)
+    runner = MixRunner(
+        model=model,
+        work_dir=config.work_dir,
+        **{key: value for phase, loader in loaders.items() for key, value in _phase(config, phase, loader).items()},
+        default_hooks=config.get('default_hooks'),
+        custom_hooks=config.get('custom_hooks'),
+        load_from=config.get('load_from'),
+        resume=config.get('resume', False),
+        launcher=config.get('launcher', 'none'),
+        env_cfg=config.get('env_cfg', {}),
+        default_scope=config.get('default_scope', SCOPE),
+        randomness=config.randomness,
+        cfg=config,
+    )
+    if 'train' in loaders:
+        runner.build_training()
+    return runner
+
+
+def build_loader(config: Config, phase: str) -> DataLoader | None:
+    """Build the loader of a phase; None if the config has none."""
+    loader = config.get(f'{phase}_dataloader')
+    if loader is None:
+        return None
+    with refusing(f'{phase}_dataloader'):
+        return MixRunner.build_dataloader(loader, seed=config.randomness.seed)
+
+
+def build_model(config: Config) -> nn.Module:
+    """Build the model; its random weights are a function of the seed alone, the same on all ranks."""
+    torch.manual_seed(config.randomness.seed)
+    with refusing('model'):
+        return MODELS.build(config.model)
+
+
+def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> None:
+    """Refuse labels that the head has no output for."""
+    outputs = getattr(getattr(model, 'head', None), 'num_classes', None)
+    for phase, loader in loaders.items():
+        classes = getattr(getattr(loader, 'dataset', None), 'num_classes', None)
+        if outputs is not None and classes is not None and classes > outputs:
+            raise ConfigError(
+                f'model.head.num_classes={outputs}, but the data set of {phase}_dataloader has {classes} classes'
+            )
+
+
+def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, Any]:
+    if loader is None:
+        return {}
+    parts = {f'{phase}_dataloader': loader, f'{phase}_cfg': config[f'{phase}_cfg']}
+    if phase == 'train':
+        return {**parts, 'optim_wrapper': config.optim_wrapper, 'param_scheduler': config.get('param_scheduler')}
+    return {**parts, f'{phase}_evaluator': config[f'{phase}_evaluator']}

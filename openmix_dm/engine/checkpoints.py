@@ -1,0 +1,161 @@
+"""Checkpoints on disk: plain data, written so that a crash at any moment leaves a good one.
+
+Plain data (tensors, numbers, strings, lists, dicts) is what torch's safe loader takes, so nothing is ever unpickled
+that could run code. The order of a save: temporary file, sync, hash, rename, index; then the oldest is removed.
+"""
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from openmix_dm.errors import CheckpointError
+
+INDEX = 'checkpoints.json'
+TEMPORARY = '.tmp'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One checkpoint as the index knows it."""
+
+    file: str
+    iter: int
+    sha256: str | None  # None: the index does not know the file (a crash came between rename and index)
+
+
+class CheckpointStore:
+    """The checkpoints of one run folder; file names are kept relative, so that the folder can move."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, state: dict[str, Any], name: str, iteration: int, keep: int) -> Path:
+        """Write a checkpoint and then remove all but the newest `keep` of them."""
+        final, temporary = self.folder / name, self.folder / (name + TEMPORARY)
+        with temporary.open('wb') as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        entry = Entry(name, iteration, sha256_of(temporary))
+        temporary.replace(final)
+        sync_folder(self.folder)
+        kept = sorted([*(old for old in self.entries() if old.file != name), entry], key=lambda e: e.iter)
+        doomed, kept = kept[: max(len(kept) - keep, 0)], kept[-keep:]
+        write_atomically(self.folder / INDEX, json.dumps([asdict(each) for each in kept], indent=1))
+        for old in doomed:
+            (self.folder / old.file).unlink(missing_ok=True)
+        return final
+
+    def entries(self) -> list[Entry]:
+        """Return all checkpoints of the folder, oldest first."""
+        known = {entry.file: entry for entry in self._read_index()}
+        for path in self.folder.glob('*.pth'):
+            kind, _, number = path.stem.partition('_')
+            if path.name not in known and kind in ('epoch', 'iter') and number.isdigit():
+                known[path.name] = Entry(path.name, _iteration_in(path), None)
+        return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=lambda e: e.iter)
+
+    def newest(self, warn: Callable[[str], None]) -> tuple[Path, dict[str, Any]] | None:
+        """Return the newest checkpoint that verifies and loads, None if there is none; warn about each bad one."""
+        entries = self.entries()
+        for entry in reversed(entries):
+            path = self.folder / entry.file
+            try:
+                return path, load_file(path, entry.sha256)
+            except CheckpointError as error:
+                warn(f'{error}; falling back to the checkpoint before it')
+        if entries:
+            raise CheckpointError(f'none of the {len(entries)} checkpoints in {self.folder} can be loaded')
+        return None
+
+    def clean(self) -> None:
+        """Remove what a crash in the middle of a save left behind."""
+        for path in self.folder.glob(f'*{TEMPORARY}'):
+            path.unlink(missing_ok=True)
+
+    def _read_index(self) -> list[Entry]:
+        try:
+            return [Entry(**entry) for entry in json.loads((self.folder / INDEX).read_text())]
+        except (OSError, ValueError, TypeError):
+            return []
+
+
+def load_file(path: str | Path, sha256: str | None = None) -> dict[str, Any]:
+    """Load a checkpoint of plain data onto the CPU; refuse a damaged file and one that would run code."""
+    path = Path(path)
+    if not path.is_file():
+        raise CheckpointError(f'there is no checkpoint {path}')
+    if sha256 is not None and sha256_of(path) != sha256:
+        raise CheckpointError(f'{path} is damaged: its hash is not the one that was stored when it was written')
+    if sha256 is None:
+        _check_archive(path)
+    try:
+        state = torch.load(path, map_location='cpu', weights_only=True)
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else ''
+        raise CheckpointError(
+            f'{path} cannot be loaded as plain data ({type(error).__name__}: {first[:200]}); files that hold other '
+            'objects could run code and are refused'
+        ) from None
+    if not isinstance(state, dict):
+        raise CheckpointError(f'{path} holds a {type(state).__name__}, expected a dict with a state_dict')
+    return state
+
+
+def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tensor]:
+    """Return the weights of a checkpoint, or of a bare state dict."""
+    if ema:
+        if 'ema_state_dict' not in state:
+            raise CheckpointError('the checkpoint has no EMA weights; it was trained without EMA')
+        return state['ema_state_dict']
+    return state.get('state_dict', state)
+
+
+def sha256_of(path: Path) -> str:
+    """Hash a file."""
+    with path.open('rb') as file:
+        return hashlib.file_digest(file, 'sha256').hexdigest()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a small file so that a reader sees the old or the new one, whole."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    with temporary.open('w') as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check_archive(path: Path) -> None:
+    """Check the sums inside torch's zip format, which torch itself does not look at."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            broken = archive.testzip()
+    except (zipfile.BadZipFile, OSError):
+        return  # not a zip: torch.load says what it is
+    if broken:
+        raise CheckpointError(f'{path} is damaged: the check sum of {broken} is wrong')
+
+
+def _iteration_in(path: Path) -> int:
+    try:
+        return int(load_file(path)['meta']['iter'])
+    except (CheckpointError, KeyError, TypeError, ValueError):
+        return 0

@@ -1,0 +1,38 @@
+"""What all commands share: their arguments, and one line for each failure."""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+
+from openmix_dm.errors import Failure
+
+
+def add_config_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the config and the options that override it."""
+    parser.add_argument('config', metavar='CONFIG', help='a config file')
+    parser.add_argument(
+        '--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='override values, e.g. model.mixer.alpha=0.5'
+    )
+
+
+def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Namespace) -> int:
+    """Run a command; turn a failure that a user can act on into one line and its exit code."""
+    for text in KNOWN_WARNINGS:
+        warnings.filterwarnings('ignore', message=text)
+    try:
+        command(args)
+    except Failure as failure:
+        print(f'openmix_dm: FAILED cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
+        return failure.exit_code
+    except KeyboardInterrupt:
+        print('openmix_dm: FAILED cause=interrupted: stopped from the keyboard', file=sys.stderr, flush=True)
+        return 130
+    return 0
+
+
+# Noise of other packages that says nothing about a run.
+KNOWN_WARNINGS = (
+    r'.*torch\.jit\.script.*',
+    r'.*lr_scheduler\.step\(\).*optimizer\.step\(\).*',
+)

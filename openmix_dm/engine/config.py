@@ -1,0 +1,86 @@
+"""From a config file and options of the command line to the config of one run."""
+
+import ast
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+from mmengine.config import Config
+
+from openmix_dm.errors import ConfigError
+from openmix_dm.suggest import did_you_mean
+
+
+def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
+    """Read a config with all that it inherits and apply `key.path=value` options."""
+    path = Path(path)
+    if not path.is_file():
+        here = [file.name for file in path.parent.glob('*.py')] if path.parent.is_dir() else []
+        raise ConfigError(f'there is no config {path}{did_you_mean(path.name, here)}')
+    try:
+        # lazy_import=False: a plain `import` in a config must not switch mmengine to its other kind of config
+        config = Config.fromfile(path, lazy_import=False)
+    except RecursionError:
+        raise ConfigError(f'{path} inherits itself: follow its _base_ lines to the cycle') from None
+    except Exception as error:
+        raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
+    merge_options(config, options)
+    return config
+
+
+def merge_options(config: Config, options: Sequence[str]) -> None:
+    """Apply options such as `model.mixer.alpha=0.5`; whether their paths exist is for `validate` to say."""
+    merged = {}
+    for option in options:
+        name, found, value = option.partition('=')
+        if not found or not name.strip():
+            raise ConfigError(f'--cfg-options takes key.path=value, got {option!r}')
+        merged[name.strip()] = parse_value(value.strip())
+    try:
+        config.merge_from_dict(merged)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ConfigError(f'--cfg-options {" ".join(options)} does not fit the config: {error}') from error
+
+
+def parse_value(text: str) -> Any:
+    """Read a Python literal; anything else is a string."""
+    literals = {'true': True, 'false': False, 'none': None}
+    if text.lower() in literals:
+        return literals[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def dataset_of(config: Config) -> str:
+    """Return the name under which runs of a config are filed: the folder that its file is in."""
+    return Path(config.filename).resolve().parent.name
+
+
+def default_work_dir(config: Config, seed: int) -> Path:
+    """Return work_dirs/<dataset>/<config name>/seed<k>."""
+    return Path('work_dirs') / dataset_of(config) / Path(config.filename).stem / f'seed{seed}'
+
+
+def plain(config: Config) -> dict[str, Any]:
+    """Return the config as plain dicts and lists, without what only the machine decides."""
+    values = config.to_dict()
+    return {key: value for key, value in values.items() if key not in ('work_dir', 'launcher', 'resume', 'load_from')}
+
+
+def fingerprint(config: Config) -> str:
+    """Return a short hash of all that a config says."""
+    return hashlib.sha256(json.dumps(plain(config), sort_keys=True, default=repr).encode()).hexdigest()[:16]
+
+
+def to_text(config: Config) -> str:
+    """Return the expanded config as Python that `Config.fromfile` reads back.
+
+    Not by mmengine's `pretty_text`: it reformats for seconds and stumbles over values that are no literals.
+    """
+    lines = [f'{key} = {pformat(value, width=116, sort_dicts=False)}' for key, value in plain(config).items()]
+    return '\n'.join(lines) + '\n'

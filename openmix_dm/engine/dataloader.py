@@ -1,0 +1,57 @@
+"""Build a loader from its config."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from openmix_dm.registry import DATA_SAMPLERS, DATASETS
+
+WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
+
+
+def build_dataloader(
+    dataset: dict[str, Any],
+    sampler: dict[str, Any],
+    batch_size: int,
+    seed: int,
+    num_workers: int = 0,
+    prefetch_factor: int = 2,
+    persistent_workers: bool = True,
+    timeout: int = WORKER_TIMEOUT,
+) -> DataLoader:
+    """Build a loader of {'inputs', 'labels'} batches; `sampler` makes whole batches."""
+    images = DATASETS.build(dataset)
+    batches = DATA_SAMPLERS.build({**sampler, 'dataset': images, 'batch_size': batch_size, 'seed': seed})
+    with_workers: dict[str, Any] = {}
+    if num_workers:
+        with_workers = {
+            'prefetch_factor': prefetch_factor,
+            'persistent_workers': persistent_workers,
+            'timeout': timeout,
+            'worker_init_fn': _one_thread,
+        }
+    return DataLoader(
+        images,
+        batch_sampler=batches,
+        num_workers=num_workers,
+        collate_fn=collate,
+        pin_memory=torch.cuda.is_available(),
+        **with_workers,
+    )
+
+
+def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str, Tensor]:
+    """Stack samples; a data set that makes whole batches has done so already."""
+    if isinstance(samples, dict):
+        return samples
+    return {name: torch.stack([sample[name] for sample in samples]) for name in samples[0]}
+
+
+def _one_thread(worker: int) -> None:
+    """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
+    import cv2
+
+    torch.set_num_threads(1)
+    cv2.setNumThreads(0)

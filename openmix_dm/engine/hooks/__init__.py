@@ -1,0 +1,8 @@
+"""What happens around the iterations of a training."""
+
+from openmix_dm.engine.hooks.mixer_step import MixerStepHook
+from openmix_dm.engine.hooks.records import RecordHook
+from openmix_dm.engine.hooks.save import SaveHook
+from openmix_dm.engine.hooks.seed import SeedHook
+
+__all__ = ['MixerStepHook', 'RecordHook', 'SaveHook', 'SeedHook']

@@ -1,0 +1,104 @@
+"""Record every number of a run: metrics.jsonl is the truth, TensorBoard and the screen are views of it."""
+
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from mmengine.hooks import Hook
+from torch import Tensor
+
+from openmix_dm.engine.display import Display, make_display
+from openmix_dm.engine.run_folder import METRICS, RunFolder, to_line
+from openmix_dm.registry import HOOKS
+
+
+@HOOKS.register_module()
+class RecordHook(Hook):
+    """Write a `train` record every `interval` iterations and at the end of each epoch, and a `val` record a validation.
+
+    Losses are added up on the device and read once a record, so that recording does not slow the iterations down.
+    """
+
+    priority = 'LOW'
+
+    def __init__(self, interval: int = 50) -> None:
+        if interval < 1:
+            raise ValueError(f'interval must be at least 1 iteration, got {interval}')
+        self.interval = interval
+        self._sums: dict[str, Tensor] = {}
+        self._iterations, self._images = 0, 0
+        self._since = 0.0
+        self._display: Display = make_display(enabled=False)
+        self._file: Path | None = None
+
+    def before_train(self, runner: Any) -> None:
+        """Continue the record of the run."""
+        self._display = make_display(enabled=runner.rank == 0)
+        self._display.start(runner.max_epochs, len(runner.train_dataloader), runner.iter)
+        if runner.rank == 0:
+            RunFolder(Path(runner.work_dir)).trim(runner.iter)
+            self._file = Path(runner.work_dir) / METRICS
+            if runner.iter:
+                runner.visualizer.continue_from(runner.iter)
+
+    def before_train_epoch(self, runner: Any) -> None:
+        """Do not count the time between epochs."""
+        self._forget()
+
+    def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
+        """Add up an iteration; write a record when one is due."""
+        for name, value in (outputs or {}).items():
+            value = value.detach()
+            self._sums[name] = self._sums[name] + value if name in self._sums else value
+        self._iterations += 1
+        self._images += len(data_batch['labels'])
+        done = runner.iter + 1
+        self._display.advance(done)
+        if done % self.interval == 0 or done % len(runner.train_dataloader) == 0:
+            self._write(runner, self._summarise(runner, done))
+            self._forget()
+
+    def after_val_epoch(self, runner: Any, metrics: dict[str, float] | None = None) -> None:
+        """Write a record of a validation."""
+        record = {'kind': 'val', 'iter': runner.iter, 'epoch': runner.epoch}
+        self._write(runner, {**record, **{name: float(value) for name, value in (metrics or {}).items()}})
+
+    def after_train(self, runner: Any) -> None:
+        """Leave the screen tidy."""
+        self._display.stop()
+
+    def _summarise(self, runner: Any, done: int) -> dict[str, Any]:
+        losses = {name: (total / self._iterations).item() for name, total in self._sums.items()}  # waits for the device
+        elapsed = max(time.perf_counter() - self._since, 1e-9)
+        return {
+            'kind': 'train',
+            'iter': done,
+            'epoch': runner.epoch + 1,
+            'lr': runner.optim_wrapper.get_lr()['lr'][0],
+            **losses,
+            'images_per_s': self._images * runner.world_size / elapsed,
+            'memory_mb': peak_memory_mb(),
+        }
+
+    def _write(self, runner: Any, record: dict[str, Any]) -> None:
+        if self._file is None:
+            return
+        with self._file.open('a') as file:
+            file.write(to_line(record))
+        kind, step = record['kind'], record['iter']
+        numbers = {f'{kind}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
+        runner.visualizer.add_scalars(numbers, step=step)
+        self._display.show(record)
+
+    def _forget(self) -> None:
+        self._sums, self._iterations, self._images = {}, 0, 0
+        self._since = time.perf_counter()
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory used so far: the GPU's, or the process's where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated() / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

@@ -1,0 +1,39 @@
+"""Save checkpoints."""
+
+from typing import Any
+
+from mmengine.hooks import Hook
+
+from openmix_dm.registry import HOOKS
+
+
+@HOOKS.register_module()
+class SaveHook(Hook):
+    """Save every so many epochs, after the last epoch, and every so many iterations if asked for.
+
+    every_epochs: 0 saves after the last epoch only. every_iters: 0 never. keep: how many of the newest stay on disk.
+    """
+
+    priority = 'VERY_LOW'
+
+    def __init__(self, every_epochs: int = 1, every_iters: int = 0, keep: int = 2) -> None:
+        if keep < 1 or every_epochs < 0 or every_iters < 0:
+            raise ValueError(
+                f'keep must be at least 1 and every_epochs and every_iters at least 0, '
+                f'got keep={keep}, every_epochs={every_epochs}, every_iters={every_iters}'
+            )
+        self.every_epochs, self.every_iters, self.keep = every_epochs, every_iters, keep
+
+    def after_epoch(self, runner: Any) -> None:
+        """Save after an epoch and its validation."""
+        last = runner.epoch == runner.max_epochs
+        if last or (self.every_epochs and runner.epoch % self.every_epochs == 0):
+            runner.save(f'epoch_{runner.epoch}.pth', iteration=runner.iter, keep=self.keep)
+
+    def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
+        """Save in the middle of an epoch, between two optimiser steps."""
+        done = runner.iter + 1
+        if not self.every_iters or done % len(runner.train_dataloader) == 0:
+            return  # the end of an epoch is saved after its validation
+        if done % self.every_iters == 0 and runner.optim_wrapper.should_update():
+            runner.save(f'iter_{done}.pth', iteration=done, keep=self.keep)

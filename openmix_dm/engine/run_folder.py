@@ -1,0 +1,142 @@
+"""The folder of one run: `run.json` says what it is and how it went, `metrics.jsonl` holds every number."""
+
+import json
+import math
+import platform
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from mmengine.config import Config
+
+from openmix_dm import __version__
+from openmix_dm.engine import config as configs
+from openmix_dm.engine.checkpoints import write_atomically
+from openmix_dm.errors import ConfigError
+
+RUN, METRICS, CONFIG, LOG, BOARD = 'run.json', 'metrics.jsonl', 'config.py', 'train.log', 'tensorboard'
+
+
+class RunFolder:
+    """Read and write the files of a run; on ranks other than 0 only read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def used(self) -> bool:
+        """Say whether a run has started here."""
+        return (self.path / RUN).exists() or (self.path / METRICS).exists()
+
+    def check_unused(self) -> None:
+        """Refuse to start over in the folder of another run: nothing is overwritten."""
+        if self.used:
+            raise ConfigError(
+                f'{self.path} holds a run already; go on with it by --resume, or choose another folder with --work-dir'
+            )
+
+    def start(self, config: Config, seed: int, world_size: int) -> None:
+        """Write config.py and run.json at the start, or at the continuation, of a run."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path / CONFIG, configs.to_text(config))
+        before = self.read()
+        self.update(
+            config=str(config.filename),
+            config_hash=configs.fingerprint(config),
+            version=__version__,
+            seed=seed,
+            world_size=world_size,
+            hardware=hardware(),
+            start=before.get('start', now()),
+            resumed=[*before.get('resumed', []), now()] if before else [],
+            hours_before=before.get('hours', 0.0),
+            state='running',
+        )
+
+    def finish(self, state: str, seconds: float) -> None:
+        """Write how the run ended, and its final numbers."""
+        before = self.read()
+        rates = [record['images_per_s'] for record in self.records('train') if record.get('images_per_s')]
+        memory = [record['memory_mb'] for record in self.records('train') if record.get('memory_mb')]
+        self.update(
+            state=state,
+            end=now(),
+            hours=before.get('hours_before', 0.0) + seconds / 3600,
+            images_per_s=round(statistics.median(rates), 1) if rates else None,
+            peak_memory_mb=round(max(memory), 1) if memory else None,
+            final=self.final(),
+        )
+
+    def read(self) -> dict[str, Any]:
+        """Return run.json, empty if there is none."""
+        try:
+            return json.loads((self.path / RUN).read_text())
+        except FileNotFoundError:
+            return {}
+
+    def update(self, **values: Any) -> None:
+        """Change entries of run.json."""
+        text = json.dumps({**self.read(), **values}, indent=1, allow_nan=False)
+        write_atomically(self.path / RUN, text + '\n')
+
+    def records(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Return the lines of metrics.jsonl; a last line that a crash cut off is left out."""
+        try:
+            lines = (self.path / METRICS).read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        parsed = [record for record in map(_parse, lines) if record is not None]
+        return [record for record in parsed if kind is None or record['kind'] == kind]
+
+    def trim(self, iteration: int) -> None:
+        """Forget what was recorded after an iteration, from which the run goes on."""
+        if (self.path / METRICS).exists():
+            kept = [to_line(record) for record in self.records() if record['iter'] <= iteration]
+            write_atomically(self.path / METRICS, ''.join(kept))
+
+    def final(self) -> dict[str, float]:
+        """Return the numbers for a table: median of the last 10 epochs, best and last, raw and EMA."""
+        records = self.records('val')
+        summary: dict[str, float] = {}
+        for prefix in ('', 'ema_'):
+            values = [record[f'{prefix}top1'] for record in records if record.get(f'{prefix}top1') is not None]
+            if values:
+                summary |= {f'{prefix}{name}': round(value, 4) for name, value in summarise(values).items()}
+        return summary
+
+
+def summarise(values: list[float]) -> dict[str, float]:
+    """Return the paper's three ways to make one number of a training."""
+    return {'median_last10': statistics.median(values[-10:]), 'best': max(values), 'last': values[-1]}
+
+
+def to_line(record: dict[str, Any]) -> str:
+    """Return a record as one line of strict JSON; what is not finite becomes null."""
+    finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
+    return json.dumps(finite, allow_nan=False) + '\n'
+
+
+def hardware() -> dict[str, Any]:
+    """Describe the machine without naming it."""
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    return {
+        'gpus': gpus,
+        'cpu': platform.machine(),
+        'threads': torch.get_num_threads(),
+        'torch': torch.__version__,
+        'python': platform.python_version(),
+    }
+
+
+def now() -> str:
+    """Return the time in UTC."""
+    return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
+
+
+def _parse(line: str) -> dict[str, Any] | None:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

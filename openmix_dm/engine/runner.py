@@ -1,0 +1,178 @@
+"""mmengine's Runner with our checkpoints, our record and our folder."""
+
+import itertools
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from mmengine.logging import MMLogger
+from mmengine.model import is_model_wrapper
+from mmengine.runner import Runner
+from torch import nn
+from torch.utils.data import DataLoader
+
+from openmix_dm import __version__
+from openmix_dm.engine.board import Board
+from openmix_dm.engine.checkpoints import CheckpointStore, load_file, weights_in
+from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.engine.run_folder import BOARD, LOG
+from openmix_dm.engine.validate import refusing
+from openmix_dm.errors import CheckpointError
+from openmix_dm.registry import RUNNERS
+
+_STARTED = itertools.count()
+
+DEFAULT_HOOKS: dict[str, dict[str, Any]] = {
+    'seed': {'type': 'SeedHook'},
+    'param_scheduler': {'type': 'ParamSchedulerHook'},
+    'mixer': {'type': 'MixerStepHook'},
+    'records': {'type': 'RecordHook'},
+    'checkpoint': {'type': 'SaveHook'},
+}
+
+
+@RUNNERS.register_module()
+class MixRunner(Runner):
+    """Run a config; see DEFAULT_HOOKS for what happens around each iteration unless `default_hooks` says otherwise."""
+
+    _train_loop: Any
+    optim_wrapper: Any
+    param_schedulers: Any
+    _has_loaded: bool
+
+    # ---- the folder: one log, one board, nothing named by the clock ----
+
+    @property
+    def timestamp(self) -> str:
+        """Return nothing: mmengine puts each start into a folder of this name below the run's."""
+        return ''
+
+    @property
+    def store(self) -> CheckpointStore:
+        """The checkpoints of this run."""
+        return CheckpointStore(Path(self.work_dir))
+
+    def setup_env(self, env_cfg: dict[str, Any]) -> None:
+        """Set the process up, under a name that no other runner of this process has."""
+        super().setup_env(env_cfg)
+        self._timestamp = f'{time.time_ns()}_{os.getpid()}_{next(_STARTED)}'
+
+    def build_logger(self, log_level: int | str = 'INFO', log_file: str | None = None, **options: Any) -> MMLogger:
+        """Log everything to one file over all continuations, and warnings to the screen."""
+        logger = super().build_logger(log_level, str(Path(self.work_dir) / LOG), **options)
+        for handler in logger.handlers:
+            if not isinstance(handler, logging.FileHandler):
+                handler.setLevel(logging.WARNING)
+        return logger
+
+    def build_visualizer(self, visualizer: Any = None) -> Board:  # type: ignore[override]
+        """Write to TensorBoard, from rank 0."""
+        return Board(Path(self.work_dir) / BOARD, enabled=self.rank == 0)
+
+    def dump_config(self) -> None:
+        """Do nothing: the run's folder has its config already."""
+
+    def _log_env(self, env_cfg: dict[str, Any]) -> None:
+        self.logger.info(
+            f'openmix_dm {__version__}, torch {torch.__version__}, seed {self.seed}, rank {self.rank} of '
+            f'{self.world_size}, config {self.cfg.filename}'
+        )
+
+    # ---- building ----
+
+    def register_default_hooks(self, hooks: dict[str, Any] | None = None) -> None:
+        """Register the default hooks, each overridden or left out (None) by its name in the config."""
+        for hook in {**DEFAULT_HOOKS, **(hooks or {})}.values():
+            if hook is not None:
+                self.register_hook(hook)
+
+    @staticmethod
+    def build_dataloader(
+        dataloader: DataLoader | dict[str, Any], seed: int | None = None, diff_rank_seed: bool = False
+    ) -> DataLoader:
+        """Build a loader whose every draw is a function of the seed and the place in the epoch."""
+        if isinstance(dataloader, DataLoader):
+            return dataloader
+        return build_dataloader(**dataloader, seed=seed or 0)
+
+    def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
+        """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""
+        if self.distributed and not torch.cuda.is_available() and model_wrapper_cfg is None:
+            model_wrapper_cfg = {
+                'type': 'MMDistributedDataParallel',
+                'device_ids': None,
+                'broadcast_buffers': False,
+                'find_unused_parameters': self.cfg.get('find_unused_parameters', False),
+            }
+        return super().wrap_model(model_wrapper_cfg, model)
+
+    def build_training(self) -> None:
+        """Build now what `train` would build: a wrong value shows before the run has started."""
+        self._train_loop = self.build_train_loop(self._train_loop)
+        with refusing('optim_wrapper'):
+            self.optim_wrapper = self.build_optim_wrapper(self.optim_wrapper)
+        if self.param_schedulers is not None:
+            with refusing('param_scheduler'):
+                self.param_schedulers = self.build_param_scheduler(self.param_schedulers)
+
+    # ---- checkpoints ----
+
+    @property
+    def bare_model(self) -> nn.Module:
+        """The model without the wrapper for several ranks."""
+        return self.model.module if is_model_wrapper(self.model) else self.model
+
+    def save(self, name: str, iteration: int, keep: int) -> None:
+        """Save all that the next iteration depends on; rank 0 writes, the others go on."""
+        if self.rank:
+            return
+        state = {
+            'state_dict': self.bare_model.state_dict(),
+            'optimizer': self.optim_wrapper.state_dict(),
+            'param_schedulers': [scheduler.state_dict() for scheduler in self.param_schedulers or []],
+            'meta': {
+                'iter': iteration,
+                'epoch': iteration // len(self.train_dataloader),
+                'seed': self.seed,
+                'world_size': self.world_size,
+                'version': __version__,
+            },
+        }
+        self.call_hook('before_save_checkpoint', checkpoint=state)
+        path = self.store.save(state, name, iteration, keep)
+        self.logger.info(f'saved {path.name}')
+
+    def load_or_resume(self) -> None:
+        """Go on from the newest good checkpoint of the folder or a given one, or load weights to start from."""
+        if self._has_loaded:
+            return
+        self._has_loaded = True
+        if self._resume and self._load_from is None:
+            self.store.clean() if self.rank == 0 else None
+            found = self.store.newest(self.logger.warning)
+            if found is not None:
+                self._restore(*found)
+        elif self._load_from is not None:
+            state = load_file(self._load_from)
+            self._restore(Path(self._load_from), state) if self._resume else self._load_weights(self._load_from, state)
+
+    def _restore(self, path: Path, state: dict[str, Any]) -> None:
+        missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
+        if missing:
+            raise CheckpointError(f'{path} has no {", ".join(missing)}: weights alone cannot be resumed, use load_from')
+        self._load_weights(path, state)
+        self.call_hook('after_load_checkpoint', checkpoint=state)
+        self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']
+        self.optim_wrapper.load_state_dict(state['optimizer'])
+        for scheduler, saved in zip(self.param_schedulers or [], state['param_schedulers'], strict=True):
+            scheduler.load_state_dict(saved)
+        self.logger.info(f'resumed from {path.name}: {self.iter} iterations, {self.epoch} epochs done')
+
+    def _load_weights(self, path: str | Path, state: dict[str, Any]) -> None:
+        try:
+            self.bare_model.load_state_dict(weights_in(state))
+        except RuntimeError as error:
+            raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None

@@ -1,0 +1,68 @@
+"""The command behind tools/test.py."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from openmix_dm.engine import config as configs
+from openmix_dm.engine.checkpoints import load_file, write_atomically
+from openmix_dm.engine.command import add_config_arguments, run_command
+from openmix_dm.engine.launch import LAUNCHERS, join_processes, leave_processes
+from openmix_dm.engine.resolve import resolve
+from openmix_dm.engine.validate import validate
+from openmix_dm.errors import ConfigError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Test a checkpoint; return the exit code."""
+    return run_command(test, parse(arguments))
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog='test.py', description='Test a checkpoint.')
+    add_config_arguments(parser)
+    parser.add_argument('checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config')
+    parser.add_argument('--out', type=Path, help='write the metrics to this JSON file')
+    parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
+    return parser.parse_args(arguments)
+
+
+def test(args: argparse.Namespace) -> None:
+    """Evaluate the weights of a checkpoint on the test set of a config."""
+    config = configs.load_config(args.config, args.cfg_options)
+    validate(config)
+    if args.out is not None and not args.out.absolute().parent.is_dir():
+        raise ConfigError(f'--out {args.out}: there is no folder {args.out.absolute().parent}')
+    load_file(args.checkpoint)  # a bad file shows before anything is built
+    rank, world_size = join_processes(args.launcher)
+    try:
+        config = resolve(config, world_size)
+        if config.get('test_dataloader') is None:
+            raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
+        metrics = evaluate(config, args)
+        if rank == 0:
+            report(metrics, args)
+    finally:
+        leave_processes()
+
+
+def evaluate(config: configs.Config, args: argparse.Namespace) -> dict[str, float]:
+    """Run mmengine's test loop; what it writes on the side is thrown away."""
+    from openmix_dm.engine.build import build_runner  # takes seconds to import: after all that may fail at once
+
+    config.load_from, config.resume, config.launcher = str(args.checkpoint), False, args.launcher
+    with tempfile.TemporaryDirectory() as folder:
+        config.work_dir = folder
+        metrics = build_runner(config, phases=('test',)).test()
+    return {name: float(value) for name, value in metrics.items()}
+
+
+def report(metrics: dict[str, float], args: argparse.Namespace) -> None:
+    """Print the metrics and write them where asked to."""
+    print('  '.join(f'{name} {value:.2f}' for name, value in metrics.items()))
+    if args.out is not None:
+        record = {'config': str(args.config), 'checkpoint': str(args.checkpoint), **metrics}
+        write_atomically(args.out, json.dumps(record, indent=1) + '\n')

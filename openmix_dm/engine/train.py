@@ -1,0 +1,106 @@
+"""The command behind tools/train.py."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from mmengine.config import Config
+
+from openmix_dm.engine import config as configs
+from openmix_dm.engine.command import add_config_arguments, run_command
+from openmix_dm.engine.launch import LAUNCHERS, join_processes, leave_processes
+from openmix_dm.engine.resolve import resolve
+from openmix_dm.engine.run_folder import BOARD, RunFolder
+from openmix_dm.engine.validate import validate
+from openmix_dm.errors import ConfigError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train a config; return the exit code."""
+    return run_command(train, parse(arguments))
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog='train.py', description='Train a config.')
+    add_config_arguments(parser)
+    parser.add_argument('--work-dir', type=Path, help='folder of the run (work_dirs/<dataset>/<config>/seed<k>)')
+    parser.add_argument(
+        '--resume', nargs='?', const=True, metavar='PATH', help='go on with the run in the folder, or from a checkpoint'
+    )
+    parser.add_argument('--amp', action='store_true', help='train in mixed precision')
+    parser.add_argument('--seed', type=int, help='seed of all draws (that of the config: 0)')
+    parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
+    return parser.parse_args(arguments)
+
+
+def train(args: argparse.Namespace) -> None:
+    """Train a config from start or resume to end."""
+    config = prepare(args)
+    rank, world_size = join_processes(args.launcher)
+    try:
+        folder = RunFolder(Path(config.work_dir))
+        if not args.resume:
+            folder.check_unused()
+        run(config, folder, rank, world_size)
+    finally:
+        leave_processes()
+
+
+def prepare(args: argparse.Namespace) -> Config:
+    """Make the config of the run out of file and command line, and check all of it."""
+    config = configs.load_config(args.config, args.cfg_options)
+    if args.seed is not None:
+        config.setdefault('randomness', {})['seed'] = args.seed
+    if args.amp:
+        config.setdefault('optim_wrapper', {})['amp'] = best_precision()
+    validate(config)
+    seed = config.get('randomness', {}).get('seed')
+    if not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f'randomness.seed must be a whole number, 0 or above, got {seed!r}')
+    config.work_dir = str(args.work_dir or configs.default_work_dir(config, seed))
+    config.launcher = args.launcher
+    config.resume = bool(args.resume)
+    config.load_from = args.resume if isinstance(args.resume, str) else config.get('load_from')
+    return config
+
+
+def best_precision() -> str:
+    """Choose bf16 unless the GPU computes only fp16 fast."""
+    import torch
+
+    return 'bf16' if not torch.cuda.is_available() or torch.cuda.is_bf16_supported() else 'fp16'
+
+
+def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
+    """Build everything, and only then train; leave the final state in the folder, whatever happens."""
+    from openmix_dm.engine.build import build_runner  # takes seconds to import: after all that may fail at once
+
+    runner = build_runner(resolve(config, world_size))
+    if rank == 0:
+        folder.start(config, runner.seed, world_size)
+    began = time.time()
+    try:
+        runner.train()
+    except BaseException as error:
+        if rank == 0:
+            folder.finish(f'failed: {type(error).__name__}: {error}', time.time() - began)
+        raise
+    finally:
+        runner.visualizer.close()
+    if rank == 0:
+        folder.finish('done', time.time() - began)
+        print(closing_words(config, folder))
+
+
+def closing_words(config: Config, folder: RunFolder) -> str:
+    """Say where the results are and what to do next."""
+    final, checkpoint = folder.read().get('final', {}), f'epoch_{config.train_cfg.max_epochs}.pth'
+    result = f'top-1 {final["median_last10"]:.2f} % (median of the last 10 epochs), ' if final else ''
+    hours = folder.read()['hours']
+    return (
+        f'done: {result}{hours * 3600:.0f} s. Results: {folder.path}/run.json, metrics.jsonl, {checkpoint}\n'
+        f'next: python tools/test.py {config.filename} {folder.path}/{checkpoint}\n'
+        f'      tensorboard --logdir {folder.path}/{BOARD}'
+    )

@@ -1,0 +1,50 @@
+"""Failures that a user can act on. Each kind has its own exit code, so that a scheduler can tell them apart."""
+
+
+class Failure(Exception):
+    """Stop the command with a cause that is told in one line and an exit code of its own."""
+
+    exit_code = 1
+    cause = 'failure'
+
+
+class ConfigError(Failure):
+    """The config or the command line asks for something that does not exist or cannot be."""
+
+    exit_code = 2
+    cause = 'config'
+
+
+class DataError(Failure):
+    """The data set is missing or broken."""
+
+    exit_code = 3
+    cause = 'data'
+
+
+class CheckpointError(Failure):
+    """No checkpoint can be loaded, or this one must not be."""
+
+    exit_code = 4
+    cause = 'checkpoint'
+
+
+class NumericError(Failure):
+    """A loss is not finite."""
+
+    exit_code = 5
+    cause = 'numeric'
+
+
+class DistributedError(Failure):
+    """The processes of a run cannot work together."""
+
+    exit_code = 6
+    cause = 'distributed'
+
+
+class ResourceError(Failure):
+    """A disk is full or a folder cannot be written."""
+
+    exit_code = 7
+    cause = 'resources'

@@ -1,0 +1,48 @@
+import pytest
+import torch
+from classifiers.parts import batch, classifier
+
+from openmix_dm.structures import MixTarget
+
+
+def test_saliency_is_the_input_gradient_and_leaves_no_trace():
+    model = classifier(dropout=0.5)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, 7.0)
+    inputs, labels = batch()
+    statistics = model.backbone.stage2[0].running_mean.clone()
+    with torch.no_grad():  # a mixer may run inside no_grad
+        saliency = model.probe.saliency(inputs, labels)
+    assert model.backbone.training
+    assert model.backbone.stage2[2].training
+    assert torch.equal(model.backbone.stage2[0].running_mean, statistics)
+    assert all((parameter.grad == 7).all() for parameter in model.parameters())
+
+    model.eval()
+    images = inputs.clone().requires_grad_()
+    loss = model.head.loss(model.backbone(images), MixTarget.hard(labels))['loss_cls']
+    torch.testing.assert_close(saliency, torch.autograd.grad(loss, images)[0].abs())
+
+
+def test_features_of_a_stage():
+    model = classifier()
+    inputs, _ = batch()
+    features = model.probe.features(inputs, 'stage1')
+    torch.testing.assert_close(features, model.backbone.stage1(inputs))
+    assert not features.requires_grad
+    assert not model.backbone.stage1._forward_hooks
+    with pytest.raises(ValueError, match='stage1'):
+        model.probe.features(inputs, 'stage9')
+
+
+def test_denormalise_undoes_the_preprocessor():
+    model = classifier()
+    pixels = torch.randint(256, (2, 3, 4, 4), dtype=torch.uint8)
+    inputs = model.data_preprocessor({'inputs': pixels, 'labels': torch.zeros(2)})['inputs']
+    torch.testing.assert_close(model.probe.denormalise(inputs), pixels / 255)
+
+
+def test_attention_comes_from_the_backbone():
+    model = classifier()
+    inputs, _ = batch()
+    torch.testing.assert_close(model.probe.attention(inputs), inputs.mean(dim=1))

@@ -1,0 +1,8 @@
+"""Measure speed: python tools/benchmark.py losses|mixers [--json]."""
+
+import sys
+
+from openmix_dm.analysis.benchmarks.command import main
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""Unpack or check a data set: python tools/prepare_data.py imagenet --root data/imagenet --archive FILE."""
+
+import sys
+
+from openmix_dm.datasets.prepare.command import main
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""Test a checkpoint: python tools/test.py CONFIG CHECKPOINT."""
+
+import sys
+
+from openmix_dm.engine.test import main
+
+if __name__ == '__main__':
+    sys.exit(main())

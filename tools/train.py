@@ -1,0 +1,8 @@
+"""Train a config: python tools/train.py configs/digits/r8_mixup_dm.py."""
+
+import sys
+
+from openmix_dm.engine.train import main
+
+if __name__ == '__main__':
+    sys.exit(main())
