@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from conftest import ROOT
 
 README = (ROOT / 'README.md').read_text()
@@ -19,17 +20,19 @@ def test_the_loop_of_your_own_runs():
     assert space['model'][1].weight.grad.abs().sum() > 0
 
 
-def test_the_config_of_your_own_loads(tmp_path):
-    from openmix_dm.engine import config as configs
-    from openmix_dm.engine.validate import validate
+@pytest.mark.slow
+def test_the_config_of_your_own_trains(tmp_path):
+    from openmix_dm.engine.run_folder import RunFolder
+    from openmix_dm.engine.train import main
 
     (code,) = [block for block in blocks('python') if '_base_' in block]
-    path = tmp_path / 'my_experiment.py'
-    path.write_text(code.replace("'r8_mixup_dm.py'", repr(str(ROOT / 'configs/digits/r8_mixup_dm.py'))))
-    config = configs.load_config(path)
-    validate(config)
-    assert config.model.mixer.to_dict() == {'type': 'CutMix', 'alpha': 0.2}
-    assert config.train_cfg.max_epochs == 20
+    assert len([line for line in code.splitlines() if not line.startswith('#')]) == 5
+    path = tmp_path / 'digits' / 'my_experiment.py'
+    path.parent.mkdir()
+    path.write_text(code.replace("'../", f"'{ROOT}/configs/"))
+    options = ['--work-dir', str(tmp_path / 'run'), '--cfg-options', 'train_cfg.max_epochs=2']
+    assert main([str(path), *options]) == 0
+    assert len(RunFolder(tmp_path / 'run').records('val')) == 2
 
 
 def test_everything_named_exists():

@@ -55,7 +55,7 @@ class Backbone(nn.Module):
     def attention(self, inputs: Tensor) -> Tensor:
         """Return the class token's attention to the patches, (N, h, w), without gradient and in eval mode."""
         with self.capture_attention() as captured, evaluating(self), torch.no_grad():
-            self(inputs)
+            self._call_impl(inputs)  # not a compiled forward, which sees no hooks
         return captured.map
 
 

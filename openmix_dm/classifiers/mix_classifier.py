@@ -1,7 +1,7 @@
 """One training step of mixup classification; nothing here knows any one mixer."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from mmengine.model import BaseModel
@@ -11,6 +11,7 @@ from openmix_dm.backbones import Backbone
 from openmix_dm.classifiers.probe import ModelProbe
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS
+from openmix_dm.stopwatch import stopwatch
 from openmix_dm.structures import HiddenMix, MixedBatch, MixTarget
 
 
@@ -64,25 +65,30 @@ class MixClassifier(BaseModel):
 
     def loss(self, inputs: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """Return the losses of one training step by name; mmengine adds up those whose names hold `loss`."""
-        batch = self.mixer(inputs, labels, self.probe)
-        features, target = self._extract(batch)
-        return {**self.head.loss(features, target), **batch.losses}
+        with stopwatch.span('mix'):
+            batch = self.mixer(inputs, labels, self.probe)
+        with stopwatch.span('forward'):
+            features, target = self._extract(batch)
+            return {**self.head.loss(features, target), **batch.losses}
 
     def _extract(self, batch: MixedBatch) -> tuple[Tensor, MixTarget]:
         """Run the backbone and finish on the way what the mixer left to be done there."""
+        if batch.hidden is None and batch.relabel is None:
+            return self.backbone(batch.inputs), batch.target
+        # What is hooked into the backbone on the way is not part of a compiled forward: run the plain one.
+        forward = self.backbone._call_impl
         with _mixing_inside(self.backbone, batch.hidden):
             if batch.relabel is None:
-                return self.backbone(batch.inputs), batch.target
+                return forward(batch.inputs), batch.target
             with self.backbone.capture_attention() as captured:
-                features = self.backbone(batch.inputs)
+                features = forward(batch.inputs)
             return features, batch.relabel(captured.map)
 
 
 @contextmanager
 def _mixing_inside(backbone: Backbone, hidden: HiddenMix | None) -> Iterator[None]:
     if hidden is None:
-        with nullcontext():
-            yield
+        yield
         return
     mix = hidden.mix
     handle = backbone.stage(hidden.stage).register_forward_hook(lambda module, args, output: mix(output))

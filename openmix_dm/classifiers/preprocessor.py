@@ -19,6 +19,7 @@ class Normalise(BaseDataPreprocessor):
 
     mean: Tensor
     std: Tensor
+    memory_format = torch.preserve_format  # the runner sets the one of the model
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], non_blocking: bool = True) -> None:
         super().__init__(non_blocking=non_blocking)
@@ -30,7 +31,8 @@ class Normalise(BaseDataPreprocessor):
     def forward(self, data: dict[str, Any], training: bool = False) -> dict[str, Any]:
         """Return the batch with normalised inputs."""
         data = self.cast_data(data)  # type: ignore[assignment]
-        return {**data, 'inputs': (data['inputs'].float() - self.mean) / self.std}
+        pixels = data['inputs'].to(torch.float32, memory_format=self.memory_format)
+        return {**data, 'inputs': (pixels - self.mean) / self.std}
 
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return images in [0, 1], as they were before normalisation."""

@@ -31,7 +31,7 @@ class ModelProbe:
         handle = self._backbone.stage(stage).register_forward_hook(lambda module, args, output: kept.append(output))
         try:
             with evaluating(self._backbone), torch.no_grad():
-                self._backbone(inputs)
+                self._backbone._call_impl(inputs)  # not a compiled forward, which sees no hooks
         finally:
             handle.remove()
         return kept[0]

@@ -40,17 +40,24 @@ class TrainBatches:
         return whole - whole % self.multiple_of
 
     def __iter__(self) -> Iterator[list[Pick]]:
-        order = self._order()
+        epoch, order = self.epoch, self._order(self.epoch)
         for batch in range(self.first, len(self)):
-            start = (batch * self.world_size + self.rank) * self.batch_size
-            places = range(start, start + self.batch_size)
-            yield [Pick(order[place], key(AUGMENTATION, self.seed, self.epoch, place)) for place in places]
+            yield self._picks(epoch, batch, order)
 
-    def _order(self) -> list[int]:
+    def batch(self, epoch: int, batch: int) -> list[Pick]:
+        """Return one batch of an epoch."""
+        return self._picks(epoch, batch, self._order(epoch))
+
+    def _picks(self, epoch: int, batch: int, order: torch.Tensor) -> list[Pick]:
+        start = (batch * self.world_size + self.rank) * self.batch_size
+        images = order[start : start + self.batch_size].tolist()
+        return [Pick(image, key(AUGMENTATION, self.seed, epoch, start + i)) for i, image in enumerate(images)]
+
+    def _order(self, epoch: int) -> torch.Tensor:
         if not self.shuffle:
-            return list(range(self.images))
-        generator = torch.Generator().manual_seed(key(PERMUTATION, self.seed, self.epoch))
-        return torch.randperm(self.images, generator=generator).tolist()
+            return torch.arange(self.images)
+        generator = torch.Generator().manual_seed(key(PERMUTATION, self.seed, epoch))
+        return torch.randperm(self.images, generator=generator)
 
 
 @DATA_SAMPLERS.register_module()

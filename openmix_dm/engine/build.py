@@ -1,5 +1,6 @@
 """Build all that a run needs, so that what is wrong shows before the run has a folder."""
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -30,6 +31,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
         env_cfg=config.get('env_cfg', {}),
         default_scope=config.get('default_scope', SCOPE),
         randomness=config.randomness,
+        experiment_name=Path(config.filename or 'run').stem,
         cfg=config,
     )
     if 'train' in loaders:

@@ -38,14 +38,8 @@ class CheckpointStore:
 
     def save(self, state: dict[str, Any], name: str, iteration: int, keep: int) -> Path:
         """Write a checkpoint and then remove all but the newest `keep` of them."""
-        final, temporary = self.folder / name, self.folder / (name + TEMPORARY)
-        with temporary.open('wb') as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        entry = Entry(name, iteration, sha256_of(temporary))
-        temporary.replace(final)
-        sync_folder(self.folder)
+        final = self.folder / name
+        entry = Entry(name, iteration, save_file(state, final))
         kept = sorted([*(old for old in self.entries() if old.file != name), entry], key=lambda e: e.iter)
         doomed, kept = kept[: max(len(kept) - keep, 0)], kept[-keep:]
         write_atomically(self.folder / INDEX, json.dumps([asdict(each) for each in kept], indent=1))
@@ -68,9 +62,14 @@ class CheckpointStore:
         for entry in reversed(entries):
             path = self.folder / entry.file
             try:
-                return path, load_file(path, entry.sha256)
+                state = load_file(path, entry.sha256)
             except CheckpointError as error:
                 warn(f'{error}; falling back to the checkpoint before it')
+                continue
+            lost = entries[-1].iter - entry.iter
+            if lost:
+                warn(f'{lost} iterations are lost and will be run again')
+            return path, state
         if entries:
             raise CheckpointError(f'none of the {len(entries)} checkpoints in {self.folder} can be loaded')
         return None
@@ -85,6 +84,19 @@ class CheckpointStore:
             return [Entry(**entry) for entry in json.loads((self.folder / INDEX).read_text())]
         except (OSError, ValueError, TypeError):
             return []
+
+
+def save_file(state: dict[str, Any], path: Path) -> str:
+    """Write a file of plain data under a temporary name, sync it and rename it; return its hash."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    with temporary.open('wb') as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    written = sha256_of(temporary)
+    temporary.replace(path)
+    sync_folder(path.parent)
+    return written
 
 
 def load_file(path: str | Path, sha256: str | None = None) -> dict[str, Any]:

@@ -34,5 +34,6 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
 # Noise of other packages that says nothing about a run.
 KNOWN_WARNINGS = (
     r'.*torch\.jit\.script.*',
+    r'.*broadcast_buffers.*',
     r'.*lr_scheduler\.step\(\).*optimizer\.step\(\).*',
 )

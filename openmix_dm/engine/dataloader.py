@@ -1,5 +1,6 @@
 """Build a loader from its config."""
 
+import sys
 from typing import Any
 
 import torch
@@ -51,7 +52,6 @@ def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str,
 
 def _one_thread(worker: int) -> None:
     """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
-    import cv2
-
     torch.set_num_threads(1)
-    cv2.setNumThreads(0)
+    if 'cv2' in sys.modules:  # no need to import it where no image is decoded
+        sys.modules['cv2'].setNumThreads(0)

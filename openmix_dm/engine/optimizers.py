@@ -9,7 +9,9 @@ from mmengine.optim import OptimWrapper
 from torch import nn
 
 from openmix_dm.checks import one_of
+from openmix_dm.engine.numerics import LossGuard
 from openmix_dm.registry import OPTIM_WRAPPERS
+from openmix_dm.stopwatch import stopwatch
 
 PRECISIONS = {'bf16': torch.bfloat16, 'fp16': torch.float16}
 
@@ -34,6 +36,7 @@ class MixOptimWrapper(OptimWrapper):
             one_of('amp', amp, PRECISIONS)
         self.amp = amp
         self._scaler = torch.amp.GradScaler(_device_type(optimizer), enabled=amp == 'fp16')
+        self._guard = LossGuard()
 
     @contextmanager
     def optim_context(self, model: nn.Module) -> Iterator[None]:
@@ -42,6 +45,18 @@ class MixOptimWrapper(OptimWrapper):
         dtype = PRECISIONS.get(self.amp or '')
         with super().optim_context(model), torch.autocast(device, dtype=dtype, enabled=self.amp is not None):
             yield
+
+    def update_params(
+        self, loss: torch.Tensor, step_kwargs: dict[str, Any] | None = None, zero_kwargs: dict[str, Any] | None = None
+    ) -> None:
+        """Compute gradients and step, unless the loss of any rank is not finite."""
+        with stopwatch.span('backward'):
+            self._guard.ask(loss)
+            self.backward(self.scale_loss(loss))
+            self._guard.check()
+            if self.should_update():
+                self.step(**(step_kwargs or {}))
+                self.zero_grad(**(zero_kwargs or {}))
 
     def backward(self, loss: torch.Tensor, **options: Any) -> None:
         """Compute gradients, scaled if the precision needs it."""

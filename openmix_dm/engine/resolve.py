@@ -8,21 +8,24 @@ from mmengine.config import Config
 from openmix_dm.errors import ConfigError
 
 
-def resolve(config: Config, world_size: int) -> Config:
-    """Return a copy with batch sizes, samplers, the ends of schedules and the test settings derived."""
+def resolve(config: Config, world_size: int, training: bool = True) -> Config:
+    """Return a copy with samplers and test settings and, for training, batch size and ends of schedules derived."""
     config = copy.deepcopy(config)
     _fill_test(config)
     _fill_samplers(config)
-    _fill_batch_size(config, world_size)
-    _fill_schedules(config)
+    if training:
+        _fill_batch_size(config, world_size)
+        _fill_schedules(config)
     return config
 
 
 def _fill_test(config: Config) -> None:
     """Test as validation does unless the config says otherwise."""
-    for name in ('dataloader', 'evaluator', 'cfg'):
+    for name in ('dataloader', 'evaluator'):
         if config.get(f'test_{name}') is None and config.get(f'val_{name}') is not None:
-            config[f'test_{name}'] = config[f'val_{name}']
+            config[f'test_{name}'] = copy.deepcopy(config[f'val_{name}'])
+    if config.get('test_dataloader') is not None:
+        config.setdefault('test_cfg', {'type': 'EvaluationLoop'})
 
 
 def _fill_samplers(config: Config) -> None:

@@ -5,6 +5,7 @@ import math
 import platform
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,20 @@ class RunFolder:
         if self.used:
             raise ConfigError(
                 f'{self.path} holds a run already; go on with it by --resume, or choose another folder with --work-dir'
+            )
+
+    def check_same(self, config: Config, allowed: Sequence[str] = ()) -> None:
+        """Refuse to go on with another config, except for keys that are allowed to change."""
+        if not (self.path / CONFIG).exists():
+            return
+        before, after = (_flat(configs.plain(c)) for c in (configs.load_config(self.path / CONFIG), config))
+        changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        refused = [key for key in changed if not any(key == name or key.startswith(f'{name}.') for name in allowed)]
+        if refused:
+            lines = [f'  {key}: {before.get(key)!r} -> {after.get(key)!r}' for key in refused]
+            raise ConfigError(
+                f'the config differs from the one that {self.path} was started with:\n' + '\n'.join(lines) + '\n'
+                f'undo the change, choose another --work-dir, or go on with --allow-change {" ".join(refused)}'
             )
 
     def start(self, config: Config, seed: int, world_size: int) -> None:
@@ -133,6 +148,17 @@ def hardware() -> dict[str, Any]:
 def now() -> str:
     """Return the time in UTC."""
     return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
+
+
+def _flat(value: Any, path: str = '') -> dict[str, Any]:
+    """Return the leaves of nested dicts and lists by their paths."""
+    if isinstance(value, dict) and value:
+        items = [(str(key), inner) for key, inner in value.items()]
+    elif isinstance(value, list | tuple) and value:
+        items = [(str(position), inner) for position, inner in enumerate(value)]
+    else:
+        return {path: value}
+    return {k: v for key, inner in items for k, v in _flat(inner, f'{path}.{key}' if path else key).items()}
 
 
 def _parse(line: str) -> dict[str, Any] | None:

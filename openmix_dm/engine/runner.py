@@ -4,6 +4,7 @@ import itertools
 import logging
 import os
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from openmix_dm import __version__
 from openmix_dm.engine.board import Board
 from openmix_dm.engine.checkpoints import CheckpointStore, load_file, weights_in
 from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.engine.optimizers import PRECISIONS
 from openmix_dm.engine.run_folder import BOARD, LOG
 from openmix_dm.engine.validate import refusing
 from openmix_dm.errors import CheckpointError
@@ -27,6 +29,7 @@ _STARTED = itertools.count()
 
 DEFAULT_HOOKS: dict[str, dict[str, Any]] = {
     'seed': {'type': 'SeedHook'},
+    'proof': {'type': 'ProofHook'},
     'param_scheduler': {'type': 'ParamSchedulerHook'},
     'mixer': {'type': 'MixerStepHook'},
     'records': {'type': 'RecordHook'},
@@ -42,6 +45,7 @@ class MixRunner(Runner):
     optim_wrapper: Any
     param_schedulers: Any
     _has_loaded: bool
+    averaged_model: nn.Module | None = None  # set by EmaHook; evaluated beside the trained one
 
     # ---- the folder: one log, one board, nothing named by the clock ----
 
@@ -109,6 +113,27 @@ class MixRunner(Runner):
             }
         return super().wrap_model(model_wrapper_cfg, model)
 
+    def build_model(self, model: nn.Module | dict[str, Any]) -> nn.Module:
+        """Build the model in the memory format of the config."""
+        built = super().build_model(model)
+        if self.cfg.get('channels_last'):
+            built = built.to(memory_format=torch.channels_last)
+            built.data_preprocessor.memory_format = torch.channels_last
+        return built
+
+    def _maybe_compile(self, target: str) -> None:
+        """Compile the backbone, in place: mixers draw numbers on the host, and checkpoints keep their names."""
+        options = self.cfg.get('compile')
+        if options:
+            backbone: Any = self.bare_model.backbone
+            backbone.compile(**(options if isinstance(options, dict) else {}))
+
+    def evaluation_precision(self) -> AbstractContextManager:
+        """Evaluate in the precision of training."""
+        amp = (self.cfg.get('optim_wrapper') or {}).get('amp')
+        device = next(self.bare_model.parameters()).device.type
+        return torch.autocast(device, dtype=PRECISIONS.get(amp or ''), enabled=amp is not None)
+
     def build_training(self) -> None:
         """Build now what `train` would build: a wrong value shows before the run has started."""
         self._train_loop = self.build_train_loop(self._train_loop)
@@ -157,13 +182,13 @@ class MixRunner(Runner):
                 self._restore(*found)
         elif self._load_from is not None:
             state = load_file(self._load_from)
-            self._restore(Path(self._load_from), state) if self._resume else self._load_weights(self._load_from, state)
+            self._restore(Path(self._load_from), state) if self._resume else self.load_weights(self._load_from, state)
 
     def _restore(self, path: Path, state: dict[str, Any]) -> None:
         missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
         if missing:
             raise CheckpointError(f'{path} has no {", ".join(missing)}: weights alone cannot be resumed, use load_from')
-        self._load_weights(path, state)
+        self.load_weights(path, state)
         self.call_hook('after_load_checkpoint', checkpoint=state)
         self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']
         self.optim_wrapper.load_state_dict(state['optimizer'])
@@ -171,8 +196,16 @@ class MixRunner(Runner):
             scheduler.load_state_dict(saved)
         self.logger.info(f'resumed from {path.name}: {self.iter} iterations, {self.epoch} epochs done')
 
-    def _load_weights(self, path: str | Path, state: dict[str, Any]) -> None:
+    def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
+        """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
         try:
-            self.bare_model.load_state_dict(weights_in(state))
+            missing, unexpected = self.bare_model.load_state_dict(weights_in(state, ema), strict=False)
         except RuntimeError as error:
             raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
+        # averaged weights come without a learned mixer's: it is not part of what is evaluated
+        wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]
+        if wrong:
+            raise CheckpointError(
+                f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '
+                f'unexpected, such as {", ".join(wrong[:3])}'
+            )

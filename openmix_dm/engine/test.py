@@ -5,6 +5,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from openmix_dm.engine import config as configs
 from openmix_dm.engine.checkpoints import load_file, write_atomically
@@ -25,6 +26,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='test.py', description='Test a checkpoint.')
     add_config_arguments(parser)
     parser.add_argument('checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config')
+    parser.add_argument('--ema', action='store_true', help='test the averaged weights of the checkpoint')
     parser.add_argument('--out', type=Path, help='write the metrics to this JSON file')
     parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
     return parser.parse_args(arguments)
@@ -36,27 +38,29 @@ def test(args: argparse.Namespace) -> None:
     validate(config)
     if args.out is not None and not args.out.absolute().parent.is_dir():
         raise ConfigError(f'--out {args.out}: there is no folder {args.out.absolute().parent}')
-    load_file(args.checkpoint)  # a bad file shows before anything is built
+    state = load_file(args.checkpoint)  # a bad file shows before anything is built
     rank, world_size = join_processes(args.launcher)
     try:
-        config = resolve(config, world_size)
+        config = resolve(config, world_size, training=False)
         if config.get('test_dataloader') is None:
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
-        metrics = evaluate(config, args)
+        metrics = evaluate(config, args, state)
         if rank == 0:
             report(metrics, args)
     finally:
         leave_processes()
 
 
-def evaluate(config: configs.Config, args: argparse.Namespace) -> dict[str, float]:
+def evaluate(config: configs.Config, args: argparse.Namespace, state: dict[str, Any]) -> dict[str, float]:
     """Run mmengine's test loop; what it writes on the side is thrown away."""
     from openmix_dm.engine.build import build_runner  # takes seconds to import: after all that may fail at once
 
-    config.load_from, config.resume, config.launcher = str(args.checkpoint), False, args.launcher
+    config.resume, config.launcher = False, args.launcher
     with tempfile.TemporaryDirectory() as folder:
         config.work_dir = folder
-        metrics = build_runner(config, phases=('test',)).test()
+        runner = build_runner(config, phases=('test',))
+        runner.load_weights(args.checkpoint, state, ema=args.ema)
+        metrics = runner.test()
     return {name: float(value) for name, value in metrics.items()}
 
 

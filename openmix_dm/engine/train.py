@@ -29,6 +29,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         '--resume', nargs='?', const=True, metavar='PATH', help='go on with the run in the folder, or from a checkpoint'
     )
+    parser.add_argument(
+        '--allow-change', nargs='+', default=[], metavar='KEY', help='with --resume: keys of the config that may differ'
+    )
     parser.add_argument('--amp', action='store_true', help='train in mixed precision')
     parser.add_argument('--seed', type=int, help='seed of all draws (that of the config: 0)')
     parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
@@ -41,7 +44,9 @@ def train(args: argparse.Namespace) -> None:
     rank, world_size = join_processes(args.launcher)
     try:
         folder = RunFolder(Path(config.work_dir))
-        if not args.resume:
+        if args.resume:
+            folder.check_same(config, args.allow_change)
+        else:
             folder.check_unused()
         run(config, folder, rank, world_size)
     finally:

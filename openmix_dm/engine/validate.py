@@ -31,7 +31,7 @@ from openmix_dm.registry import (
 from openmix_dm.suggest import did_you_mean, nearest
 
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
-OURS = {'global_batch_size'}
+OURS = {'global_batch_size', 'channels_last'}
 READ_BY_RUNNER = {'compile', 'find_unused_parameters', 'sync_bn', 'model_wrapper_cfg'}
 
 # A config below one of these keys (of any depth, alone or in a list) is built by this registry.
@@ -72,7 +72,7 @@ ALSO_TAKEN: dict[Registry, set[str]] = {
     PARAM_SCHEDULERS: {'convert_to_iter_based'},
     HOOKS: {'priority'},
 }
-DEFAULT_TYPES = {'train_cfg': 'EpochBasedTrainLoop', 'val_cfg': 'ValLoop', 'test_cfg': 'TestLoop'}
+DEFAULT_TYPES = {'train_cfg': 'EpochBasedTrainLoop', 'val_cfg': 'ValidationLoop', 'test_cfg': 'EvaluationLoop'}
 INHERITED = (
     '. If it was inherited: a changed type keeps the arguments of the old one, and '
     'dict(_delete_=True, type={kind!r}, ...) drops them'
@@ -201,10 +201,10 @@ def _check_names(path: str, value: Any, allowed: frozenset[str] | set[str]) -> N
 def _check_hooks(path: str, value: Any) -> None:
     from openmix_dm.engine.runner import DEFAULT_HOOKS
 
-    _check_names(path, value, set(DEFAULT_HOOKS))
+    _check_names(path, value, {*DEFAULT_HOOKS, 'ema'})
     for key, inner in value.items():
         if inner is not None:
-            _check_class(f'{path}.{key}', HOOKS, {**DEFAULT_HOOKS[key], **inner})
+            _check_class(f'{path}.{key}', HOOKS, {**DEFAULT_HOOKS.get(key, {}), **inner})
 
 
 def _check_freely(path: str, value: Any) -> None:

@@ -48,6 +48,7 @@ def test_metrics_are_flat_strict_json(finished):
     for record in records:
         assert not any(isinstance(value, dict | list) for value in record.values())
     assert {'lr', 'loss', 'loss_cls', 'images_per_s', 'memory_mb'} <= set(records[0])
+    assert {'ms_data', 'ms_mix', 'ms_forward', 'ms_backward'} <= set(records[0])
     assert 0 <= records[-1]['top1'] <= records[-1]['top5'] <= 100
     assert records[0]['lr'] > records[-2]['lr']
 

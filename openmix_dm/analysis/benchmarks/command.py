@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from openmix_dm.analysis.benchmarks import losses, mixers
+from openmix_dm.analysis.benchmarks import losses, mixers, step
 from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
 from openmix_dm.engine.command import run_command
 
@@ -69,4 +69,13 @@ def _mixers(rounds: int | None) -> list[dict[str, Any]]:
     return rows
 
 
-BENCHMARKS: dict[str, Callable[[int | None], list[dict[str, Any]]]] = {'losses': _losses, 'mixers': _mixers}
+def _step(rounds: int | None) -> list[dict[str, Any]]:
+    timings = step.measure(rounds or 20)
+    return _rows('ResNet-8, 32 px, batch 100, Mixup with DM(CE): one iteration', timings, step.TARGETS.get)
+
+
+BENCHMARKS: dict[str, Callable[[int | None], list[dict[str, Any]]]] = {
+    'losses': _losses,
+    'mixers': _mixers,
+    'step': _step,
+}

@@ -1,8 +1,10 @@
 """What happens around the iterations of a training."""
 
+from openmix_dm.engine.hooks.ema import EmaHook
 from openmix_dm.engine.hooks.mixer_step import MixerStepHook
+from openmix_dm.engine.hooks.proof import ProofHook
 from openmix_dm.engine.hooks.records import RecordHook
 from openmix_dm.engine.hooks.save import SaveHook
 from openmix_dm.engine.hooks.seed import SeedHook
 
-__all__ = ['MixerStepHook', 'RecordHook', 'SaveHook', 'SeedHook']
+__all__ = ['EmaHook', 'MixerStepHook', 'ProofHook', 'RecordHook', 'SaveHook', 'SeedHook']

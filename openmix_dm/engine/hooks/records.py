@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from mmengine.dist import all_reduce
 from mmengine.hooks import Hook
 from torch import Tensor
 
 from openmix_dm.engine.display import Display, make_display
 from openmix_dm.engine.run_folder import METRICS, RunFolder, to_line
 from openmix_dm.registry import HOOKS
+from openmix_dm.stopwatch import stopwatch
 
 
 @HOOKS.register_module()
@@ -70,7 +72,9 @@ class RecordHook(Hook):
         self._display.stop()
 
     def _summarise(self, runner: Any, done: int) -> dict[str, Any]:
-        losses = {name: (total / self._iterations).item() for name, total in self._sums.items()}  # waits for the device
+        means = torch.stack(list(self._sums.values())).float() / self._iterations
+        all_reduce(means, op='mean')
+        losses = dict(zip(self._sums, means.tolist(), strict=True))  # the only place that waits for the device
         elapsed = max(time.perf_counter() - self._since, 1e-9)
         return {
             'kind': 'train',
@@ -80,6 +84,7 @@ class RecordHook(Hook):
             **losses,
             'images_per_s': self._images * runner.world_size / elapsed,
             'memory_mb': peak_memory_mb(),
+            **{f'ms_{name}': seconds * 1e3 / self._iterations for name, seconds in stopwatch.read().items()},
         }
 
     def _write(self, runner: Any, record: dict[str, Any]) -> None:
@@ -95,6 +100,7 @@ class RecordHook(Hook):
     def _forget(self) -> None:
         self._sums, self._iterations, self._images = {}, 0, 0
         self._since = time.perf_counter()
+        stopwatch.read()
 
 
 def peak_memory_mb() -> float:

@@ -11,18 +11,18 @@ from openmix_dm.registry import HOOKS
 class SaveHook(Hook):
     """Save every so many epochs, after the last epoch, and every so many iterations if asked for.
 
-    every_epochs: 0 saves after the last epoch only. every_iters: 0 never. keep: how many of the newest stay on disk.
+    save_every_epochs: 0 saves after the last epoch only. save_every_iters: 0 never. keep: how many of the newest stay.
     """
 
     priority = 'VERY_LOW'
 
-    def __init__(self, every_epochs: int = 1, every_iters: int = 0, keep: int = 2) -> None:
-        if keep < 1 or every_epochs < 0 or every_iters < 0:
+    def __init__(self, save_every_epochs: int = 1, save_every_iters: int = 0, keep: int = 2) -> None:
+        if keep < 1 or save_every_epochs < 0 or save_every_iters < 0:
             raise ValueError(
-                f'keep must be at least 1 and every_epochs and every_iters at least 0, '
-                f'got keep={keep}, every_epochs={every_epochs}, every_iters={every_iters}'
+                'keep must be at least 1, save_every_epochs and save_every_iters at least 0, '
+                f'got keep={keep}, save_every_epochs={save_every_epochs}, save_every_iters={save_every_iters}'
             )
-        self.every_epochs, self.every_iters, self.keep = every_epochs, every_iters, keep
+        self.every_epochs, self.every_iters, self.keep = save_every_epochs, save_every_iters, keep
 
     def after_epoch(self, runner: Any) -> None:
         """Save after an epoch and its validation."""

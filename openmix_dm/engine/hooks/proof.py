@@ -1,0 +1,49 @@
+"""A line by which two people can tell whether they run the same thing."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from mmengine.hooks import Hook
+from torch import Tensor
+
+from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.registry import HOOKS
+
+
+@HOOKS.register_module()
+class ProofHook(Hook):
+    """Log hashes of the initial weights, the first batch and the first lam, and put them into run.json."""
+
+    def __init__(self) -> None:
+        self._proof: dict[str, str] = {}
+        self._handle: Any = None
+
+    def before_train(self, runner: Any) -> None:
+        """Hash the weights that training starts from."""
+        if runner.iter == 0:
+            self._proof = {'weights': digest(*runner.bare_model.state_dict().values())}
+            self._handle = runner.bare_model.mixer.register_forward_hook(self._keep_lam)
+
+    def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
+        """Write the line after the first iteration."""
+        if self._handle is None:
+            return
+        self._handle.remove()
+        self._handle = None
+        self._proof['batch'] = digest(data_batch['inputs'], data_batch['labels'])
+        self._proof['config'] = RunFolder(Path(runner.work_dir)).read().get('config_hash', '')
+        runner.logger.info('proof: ' + ' '.join(f'{name} {value}' for name, value in self._proof.items()))
+        if runner.rank == 0:
+            RunFolder(Path(runner.work_dir)).update(proof=self._proof)
+
+    def _keep_lam(self, mixer: Any, args: Any, batch: Any) -> None:
+        self._proof['lam'] = digest(batch.target.lam)
+
+
+def digest(*tensors: Tensor) -> str:
+    """Hash the bytes of tensors."""
+    total = hashlib.sha256()
+    for tensor in tensors:
+        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return total.hexdigest()[:16]

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Test on several processes of one machine:
+#   tools/dist_test.sh CONFIG CHECKPOINT N [arguments of test.py]
+set -euo pipefail
+[ $# -ge 3 ] || { echo "usage: $0 CONFIG CHECKPOINT N [arguments of test.py]" >&2; exit 2; }
+config=$1 checkpoint=$2 processes=$3
+shift 3
+exec "${PYTHON:-python}" -m torch.distributed.run --standalone --nproc_per_node "$processes" \
+    "$(dirname "$0")/test.py" "$config" "$checkpoint" --launcher pytorch "$@"
