@@ -1,7 +1,7 @@
 """Checks of arguments that several families share; each error says the name, what was expected and what was given."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import TypeGuard
 
@@ -26,6 +26,16 @@ def in_range(name: str, value: float, low: float, high: float, *, open_low: bool
     if not inside:  # NaN fails every comparison and lands here too
         raise ValueError(f'{name} must be in {"(" if open_low else "["}{low}, {high}], got {value!r}')
     return value
+
+
+def positive_range(name: str, ends: Sequence[float]) -> tuple[float, float]:
+    """Return a pair (low, high) if both are finite numbers above zero, in order."""
+    if not isinstance(ends, tuple | list) or len(ends) != 2:
+        raise ValueError(f'{name} must be a pair (low, high), got {ends!r}')
+    low, high = (positive(name, value) for value in ends)
+    if low > high:
+        raise ValueError(f'{name} must be a pair (low, high) with low <= high, got {ends!r}')
+    return low, high
 
 
 def one_of(name: str, value: str, choices: Collection[str]) -> str:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from openmix_dm.checks import in_range, non_negative, one_of, positive
+from openmix_dm.checks import in_range, non_negative, one_of, positive, positive_range
 
 
 def test_good_values_come_back():
@@ -28,3 +28,10 @@ def test_ranges_refuse():
         one_of('a', 'z', ('x', 'y'))
     with pytest.raises(ValueError, match='0 or above'):
         non_negative('a', -1e-9)
+
+
+def test_pairs():
+    assert positive_range('a', [1, 2]) == (1, 2)
+    for ends in ((2, 1), (0, 1), (1,), 3, (1, float('nan'))):
+        with pytest.raises(ValueError, match='sigma must be'):
+            positive_range('sigma', ends)

@@ -1,5 +1,6 @@
 """See what a mixer does: own image, partner, mask and mixed image side by side, with lam and both labels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,17 +23,24 @@ class Panel:
     caption: str
 
 
-def panels(images: Tensor, batch: MixedBatch, loss: Any = None, names: list[str] | None = None) -> list[Panel]:
-    """Make panels of images in [0, 1] and of what a mixer made of them."""
+def panels(
+    images: Tensor,
+    batch: MixedBatch,
+    loss: Any = None,
+    names: list[str] | None = None,
+    show: Callable[[Tensor], Tensor] = lambda images: images,
+) -> list[Panel]:
+    """Make panels of images and of what a mixer made of them; `show` turns them into pixels in [0, 1]."""
     lam = batch.target.lam
+    mixed = batch.hidden.mix(batch.inputs) if batch.hidden else batch.inputs
     mask = lam[:, None, None, None].expand(-1, 1, *images.shape[-2:]) if batch.mask is None else batch.mask
     mask = mask.expand(len(images), -1, -1, -1)
     return [
         Panel(
-            _picture(images[i]),
-            _picture(images[int(batch.index[i])]),
-            mask[i, 0].numpy(),
-            _picture(batch.inputs[i]),
+            _picture(show(images)[i]),
+            _picture(show(images)[int(batch.index[i])]),
+            mask[i, 0].cpu().numpy(),
+            _picture(show(mixed)[i]),
             caption(batch.target, i, loss, names),
         )
         for i in range(len(images))
@@ -73,5 +81,35 @@ def draw(rows: list[Panel], title: str) -> Any:
     return figure
 
 
+def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, columns: int = 6) -> Any:
+    """Draw the first mixed images of several mixers beside each other, after the images as they were."""
+    from matplotlib.figure import Figure
+
+    shown = {'images': images, **{name: batch.inputs for name, batch in batches.items()}}
+    lams = {name: float(batch.target.lam[0]) for name, batch in batches.items()}
+    bands = -(-len(shown) // columns)
+    figure = Figure(figsize=(1.35 * columns, (1.35 * rows + 0.3) * bands), dpi=100)
+    axes = figure.subplots(bands * rows, columns, squeeze=False)
+    for axis in axes.flat:
+        axis.axis('off')
+    for place, (name, pictures) in enumerate(shown.items()):
+        for row in range(rows):
+            axis = axes[place // columns * rows + row][place % columns]
+            axis.imshow(_picture(pictures[row]), interpolation='nearest')
+            if row == 0:
+                axis.set_title(f'{name} {lams[name]:.2f}' if name in lams else name, fontsize=8, pad=3)
+    figure.tight_layout(pad=0.3)
+    return figure
+
+
+def to_array(figure: Any) -> np.ndarray:
+    """Return a figure as pixels, (H, W, 3) uint8."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+
 def _picture(image: Tensor) -> np.ndarray:
-    return image.clamp(0, 1).permute(1, 2, 0).numpy()
+    return image.float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()

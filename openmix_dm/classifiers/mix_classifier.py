@@ -40,6 +40,7 @@ class MixClassifier(BaseModel):
     def init_weights(self) -> None:
         """Load what the config names as pretrained; all else was initialised when it was built."""
         self.backbone.init_weights()
+        self.mixer.init_weights()
 
     @property
     def probe(self) -> ModelProbe:

@@ -201,7 +201,7 @@ def _check_names(path: str, value: Any, allowed: frozenset[str] | set[str]) -> N
 def _check_hooks(path: str, value: Any) -> None:
     from openmix_dm.engine.runner import DEFAULT_HOOKS
 
-    _check_names(path, value, {*DEFAULT_HOOKS, 'ema'})
+    _check_names(path, value, {*DEFAULT_HOOKS, 'ema', 'pictures'})
     for key, inner in value.items():
         if inner is not None:
             _check_class(f'{path}.{key}', HOOKS, {**DEFAULT_HOOKS.get(key, {}), **inner})

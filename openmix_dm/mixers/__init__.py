@@ -1,9 +1,30 @@
 """Mixers: `mixer(images, labels) -> MixedBatch`. Each stands alone in any PyTorch loop."""
 
+from openmix_dm.mixers.attentivemix import AttentiveMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
 from openmix_dm.mixers.cutmix import CutMix
+from openmix_dm.mixers.fmix import FMix
+from openmix_dm.mixers.gridmix import GridMix
+from openmix_dm.mixers.manifoldmix import ManifoldMix
 from openmix_dm.mixers.mixup import Mixup
 from openmix_dm.mixers.no_mix import NoMix
 from openmix_dm.mixers.random_mixer import RandomMixer
+from openmix_dm.mixers.resizemix import ResizeMix
+from openmix_dm.mixers.saliencymix import SaliencyMix
+from openmix_dm.mixers.smoothmix import SmoothMix
 
-__all__ = ['CutMix', 'MaskMixer', 'Mixer', 'Mixup', 'NoMix', 'RandomMixer']
+__all__ = [
+    'AttentiveMix',
+    'CutMix',
+    'FMix',
+    'GridMix',
+    'ManifoldMix',
+    'MaskMixer',
+    'Mixer',
+    'Mixup',
+    'NoMix',
+    'RandomMixer',
+    'ResizeMix',
+    'SaliencyMix',
+    'SmoothMix',
+]

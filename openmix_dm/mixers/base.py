@@ -69,6 +69,9 @@ class Mixer(nn.Module):
         own, other = torch._standard_gamma(self._concentration).tolist()
         return own / (own + other)
 
+    def init_weights(self) -> None:
+        """Load pretrained weights of networks that the mixer owns; called when the model loads its own."""
+
     def attach(self, model: nn.Module) -> None:
         """Prepare for a model before training: learned mixers copy what they need of it here."""
 
@@ -104,7 +107,7 @@ class MaskMixer(Mixer):
 def per_row(lam: Lam, inputs: Tensor) -> Tensor:
     """Return lam as (N,) float32 on the device of the inputs."""
     if isinstance(lam, Tensor):
-        return lam.to(inputs.device, torch.float32, non_blocking=True)
+        return lam.to(inputs.device, torch.float32, non_blocking=True).expand(len(inputs))
     return torch.full((len(inputs),), lam, device=inputs.device)
 
 

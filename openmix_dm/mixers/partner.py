@@ -4,6 +4,7 @@ The partners of a batch are its own samples in another order. A cyclic shift is 
 itself, and both sides are plain slices of the batch, so that nothing has to be gathered: half the memory traffic.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -21,6 +22,14 @@ class Partner(Protocol):
 
     def index(self, size: int, device: torch.device) -> Tensor:
         """Return the row of each row's partner."""
+        ...
+
+    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+        """Return what a function of images makes of each row's partner."""
+        ...
+
+    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the batch that the partners are in, and the row of each."""
         ...
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
@@ -41,6 +50,14 @@ class Shift:
     def index(self, size: int, device: torch.device) -> Tensor:
         """Return the row of each row's partner."""
         return torch.arange(size, device=device).roll(-self.step, 0)
+
+    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+        """Return what a function of images makes of each row's partner."""
+        return self.take(function(own))
+
+    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the batch that the partners are in, and the row of each."""
+        return own, self.index(own.shape[0], own.device)
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
@@ -68,6 +85,14 @@ class Permutation:
         """Return the row of each row's partner."""
         return self.order.to(device, non_blocking=True)
 
+    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+        """Return what a function of images makes of each row's partner."""
+        return self.take(function(own))
+
+    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the batch that the partners are in, and the row of each."""
+        return own, self.index(own.shape[0], own.device)
+
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
         if _needs_graph(own, weight):
@@ -88,6 +113,14 @@ class Given:
     def index(self, size: int, device: torch.device) -> Tensor:
         """Refuse: the other batch has rows of its own."""
         raise TypeError('a given partner is not a row of the batch')
+
+    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+        """Return what a function of images makes of each row's partner."""
+        return function(self.other)
+
+    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the batch that the partners are in, and the row of each."""
+        return self.other, torch.arange(own.shape[0], device=own.device)
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""

@@ -54,6 +54,11 @@ class RandomMixer(Mixer):
         """Mix inputs with their partners by the drawn policy."""
         return self.policies[self.draw()].mix(inputs, partner, lam, labels, probe)
 
+    def init_weights(self) -> None:
+        """Load the pretrained weights of every policy."""
+        for mixer in self.policies:
+            mixer.init_weights()
+
     def attach(self, model: nn.Module) -> None:
         """Prepare every policy."""
         for mixer in self.policies:

@@ -10,6 +10,13 @@ EXAMPLES: dict[str, dict] = {
     'NoMix': {},
     'Mixup': {'alpha': 1.0},
     'CutMix': {'alpha': 1.0},
+    'FMix': {'alpha': 1.0},
+    'GridMix': {'alpha': 1.0},
+    'ManifoldMix': {'alpha': 1.0},
+    'ResizeMix': {'alpha': 1.0},
+    'SaliencyMix': {'alpha': 1.0},
+    'SmoothMix': {'alpha': 1.0},
+    'AttentiveMix': {'alpha': 1.0, 'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 16},
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
 }
 

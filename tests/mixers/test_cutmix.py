@@ -2,7 +2,6 @@ import torch
 from reference import mixers as reference
 
 from openmix_dm.mixers import CutMix
-from openmix_dm.mixers.cutmix import box_mask, boxes_mask, interval
 
 
 def record_centres(monkeypatch, size):
@@ -40,19 +39,6 @@ def test_equals_the_loop_for_one_box(monkeypatch):
         mixed, shown = reference.cutmix(inputs, batch.index, [lam] * 5, [centre] * 5)
         assert torch.equal(batch.inputs, mixed)
         torch.testing.assert_close(batch.target.lam, shown)
-
-
-def test_interval_is_cut_off_at_the_border():
-    assert interval(0, 6, 10) == (0, 3)
-    assert interval(9, 6, 10) == (6, 10)
-    assert interval(5, 0, 10) == (5, 5)
-    assert interval(5, 7, 10) == (2, 8)
-
-
-def test_boxes_mask_by_hand():
-    expected = [[[[1, 1], [0, 1], [0, 1]]]]
-    assert boxes_mask(torch.tensor([[0.0, 1, 1]]), torch.tensor([[1.0, 0]])).tolist() == expected
-    assert box_mask(1, 3, 0, 1, 3, 2, torch.device('cpu')).tolist() == expected
 
 
 def expected_share(lam: float, size: int) -> float:

@@ -34,7 +34,7 @@ def images(shape=(8, 3, 16, 16), dtype=torch.float32):
 def mix(case, inputs, labels=None, seed=0, **options) -> MixedBatch:
     torch.manual_seed(seed)
     labels = torch.arange(len(inputs)) if labels is None else labels
-    return build(*case)(inputs, labels, ProbeOfNothing(), **options)
+    return build(*case).to(inputs.device)(inputs, labels, ProbeOfNothing(), **options)
 
 
 def finished(batch: MixedBatch) -> torch.Tensor:

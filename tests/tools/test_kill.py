@@ -15,7 +15,8 @@ from tools.commands import CONFIG, run, start
 from openmix_dm.engine.run_folder import RunFolder
 
 OPTIONS = (
-    '--cfg-options', 'train_cfg.max_epochs=12', 'default_hooks.checkpoint.save_every_iters=5', 'model.mixer.type=CutMix',
+    '--cfg-options', 'train_cfg.max_epochs=12', 'default_hooks.checkpoint.save_every_iters=5',
+    'model.mixer.type=CutMix',
     'default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9', 'train_dataloader.num_workers=1',
 )  # fmt: skip
 

@@ -1,16 +1,23 @@
 """The mixers against one torch.lerp of the batch with its partner, beside timm's and torchvision's."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
-from openmix_dm.mixers import CutMix, Mixer, Mixup
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import MIXERS
 
 LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
+PER_SAMPLE = ', lam per sample'
+MEASURED_WITH: dict[str, dict[str, Any]] = {
+    'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
+    'ManifoldMix': {'stages': ['input']},
+}
 
 
 def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
@@ -26,9 +33,13 @@ def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
 
 def ours() -> dict[str, Mixer]:
     """Return our mixers by how they choose partners and lam."""
+    MIXERS.import_from_location()
     return {
-        f'{kind.__name__}, {partner}{", lam per sample" if per_sample else ""}': kind(1.0, per_sample, partner)
-        for kind in (Mixup, CutMix)
+        f'{name}, {partner}{PER_SAMPLE if per_sample else ""}': MIXERS.build(
+            {'type': name, 'alpha': 1.0, 'partner': partner, 'per_sample': per_sample, **MEASURED_WITH.get(name, {})}
+        )
+        for name in sorted(MIXERS.module_dict)
+        if name not in ('NoMix', 'RandomMixer')
         for partner in ('shift', 'permutation')
         for per_sample in (False, True)
     }
@@ -36,9 +47,14 @@ def ours() -> dict[str, Mixer]:
 
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
-    if size < 64 or 'per sample' in name:
-        return None
-    return {'shift': 1.1, 'permutation': 2.0}.get(name.partition(', ')[2])
+    kind, _, way = name.partition(', ')
+    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix'):
+        return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
+    if way == 'permutation':
+        return 2.0
+    if kind == 'FMix':
+        return {64: 1.7, 224: 1.2}.get(size)
+    return {'shift': 1.6 if size < 64 else 1.1}.get(way)
 
 
 def timms(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:

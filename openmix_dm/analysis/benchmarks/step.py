@@ -73,10 +73,12 @@ class BareLoop:
     """Load, normalise, mix, forward, backward, step and schedule by hand, and nothing else."""
 
     def __init__(self, settings: Config, epochs: int) -> None:
-        self.loader: Any = build_loader(settings, 'train')
+        loader: Any = build_loader(settings, 'train')
+        self.loader = loader
         self.model: Any = build_model(settings).train()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
-        self.iterations, self.done = len(self.loader), 0
+        self.iterations: int = len(self.loader)
+        self.done = 0
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, epochs * self.iterations)
 
     def epoch(self) -> None:
