@@ -4,6 +4,7 @@ The partners of a batch are its own samples in another order. A cyclic shift is 
 itself, and both sides are plain slices of the batch, so that nothing has to be gathered: half the memory traffic.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
@@ -37,7 +38,27 @@ class Partner(Protocol):
         ...
 
 
-class Shift:
+class Reordering(ABC):
+    """Pair the rows of a batch with each other."""
+
+    @abstractmethod
+    def take(self, values: Tensor) -> Tensor:
+        """Return the partner's value for each row."""
+
+    @abstractmethod
+    def index(self, size: int, device: torch.device) -> Tensor:
+        """Return the row of each row's partner."""
+
+    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
+        """Return what a function of images makes of each row's partner."""
+        return self.take(function(own))
+
+    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the batch that the partners are in, and the row of each."""
+        return own, self.index(own.shape[0], own.device)
+
+
+class Shift(Reordering):
     """Pair row i with row i + step, cyclically."""
 
     def __init__(self, step: int) -> None:
@@ -51,14 +72,6 @@ class Shift:
         """Return the row of each row's partner."""
         return torch.arange(size, device=device).roll(-self.step, 0)
 
-    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
-        """Return what a function of images makes of each row's partner."""
-        return self.take(function(own))
-
-    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the batch that the partners are in, and the row of each."""
-        return own, self.index(own.shape[0], own.device)
-
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""
         if _needs_graph(own, weight):
@@ -71,7 +84,7 @@ class Shift:
         return mixed
 
 
-class Permutation:
+class Permutation(Reordering):
     """Pair row i with row order[i]."""
 
     def __init__(self, order: Tensor) -> None:
@@ -84,14 +97,6 @@ class Permutation:
     def index(self, size: int, device: torch.device) -> Tensor:
         """Return the row of each row's partner."""
         return self.order.to(device, non_blocking=True)
-
-    def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
-        """Return what a function of images makes of each row's partner."""
-        return self.take(function(own))
-
-    def locate(self, own: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the batch that the partners are in, and the row of each."""
-        return own, self.index(own.shape[0], own.device)
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""

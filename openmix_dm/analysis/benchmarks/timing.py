@@ -1,7 +1,6 @@
-"""Compare functions by CPU time in interleaved rounds."""
+"""Compare functions with a limit by CPU time, turn by turn."""
 
 import ctypes
-import random
 import statistics
 import time
 from collections.abc import Callable
@@ -21,34 +20,43 @@ class Timing:
     ratio: float
 
 
-def compare(functions: dict[str, Callable[[], object]], rounds: int) -> list[Timing]:
-    """Time functions on one thread; the first is the limit that the ratios refer to.
+def compare(
+    limit: str, functions: dict[str, Callable[[], object]], rounds: int, seconds_each: float = 3.0
+) -> list[Timing]:
+    """Time functions on one thread against one of them, the limit.
 
-    Each round runs all of them once, in an order of its own: whatever else the machine does, and whatever the function
-    before left in the caches, meets all alike, as it does in a training loop. CPU time of this thread, so that waiting
-    does not count.
+    Each function takes turns with the limit, so that whatever else the machine does meets both alike, and no third one
+    clears the caches between them. CPU time of this thread, so that waiting does not count. A slow function gets fewer
+    rounds: as many as fit into `seconds_each`, at least three.
     """
     torch.set_num_threads(1)
-    for function in functions.values():
-        function()
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    order, shuffle = list(functions), random.Random(0).shuffle
-    for _ in range(rounds):
-        shuffle(order)
-        for name in order:
-            function = functions[name]
-            start = time.thread_time()
-            function()
-            seconds[name].append(time.thread_time() - start)
-    limit = seconds[next(iter(functions))]
-    return [
-        Timing(
-            name,
-            statistics.median(values) * 1e3,
-            statistics.median(value / base for value, base in zip(values, limit, strict=True)),
-        )
-        for name, values in seconds.items()
-    ]
+    timings = []
+    for name, function in functions.items():
+        base, own = _take_turns(functions[limit], function, rounds, seconds_each)
+        ratios = [value / other for value, other in zip(own, base, strict=True)]
+        ratio = 1.0 if name == limit else statistics.median(ratios)
+        timings.append(Timing(name, statistics.median(own) * 1e3, ratio))
+    return timings
+
+
+def _take_turns(
+    limit: Callable[[], object], function: Callable[[], object], rounds: int, seconds_each: float
+) -> tuple[list[float], list[float]]:
+    """Return the CPU seconds of both in each round, after a round that does not count."""
+    base, own = [], []
+    began = time.perf_counter()
+    for number in range(rounds + 1):
+        base.append(_time(limit))
+        own.append(_time(function))
+        if number > 3 and time.perf_counter() - began > seconds_each:
+            break
+    return base[1:], own[1:]
+
+
+def _time(function: Callable[[], object]) -> float:
+    start = time.thread_time()
+    function()
+    return time.thread_time() - start
 
 
 def tune_malloc() -> bool:
