@@ -11,6 +11,7 @@ import torch
 from openmix_dm.analysis import browse, sources
 from openmix_dm.engine import config as configs
 from openmix_dm.engine.command import run_command
+from openmix_dm.engine.signatures import arguments_of
 from openmix_dm.errors import ConfigError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import LOSSES, MIXERS
@@ -22,6 +23,8 @@ SHOWN_WITH: dict[str, dict[str, Any]] = {
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 1.0}, {'type': 'CutMix', 'alpha': 1.0}]},
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 64},
     'ManifoldMix': {'stages': ['input']},
+    'TokenMix': {'patch_size': 4, 'minimum_tokens': 4},
+    'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
 }
 
 
@@ -76,8 +79,8 @@ def named_mixer(name: str) -> Mixer:
     if name not in names:
         raise ConfigError(f'there is no mixer {name!r}{did_you_mean(name, names)}')
     settings = SHOWN_WITH.get(name, {})
-    takes_alpha = name not in ('NoMix', 'RandomMixer')
-    return MIXERS.build({'type': name, **({'alpha': 1.0} if takes_alpha else {}), **settings})
+    alpha = {'alpha': 1.0} if 'alpha' in arguments_of(MIXERS.get(name)).known else {}
+    return MIXERS.build({'type': name, **alpha, **settings})
 
 
 def all_mixers() -> list[str]:

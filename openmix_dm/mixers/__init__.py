@@ -12,6 +12,8 @@ from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
 from openmix_dm.mixers.smoothmix import SmoothMix
+from openmix_dm.mixers.tokenmix import TokenMix
+from openmix_dm.mixers.transmix import TransMix
 
 __all__ = [
     'AttentiveMix',
@@ -27,4 +29,6 @@ __all__ = [
     'ResizeMix',
     'SaliencyMix',
     'SmoothMix',
+    'TokenMix',
+    'TransMix',
 ]

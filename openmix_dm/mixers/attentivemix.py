@@ -9,15 +9,14 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from openmix_dm.mixers.base import Lam, Mixer, per_row
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.pixels import full_precision, pixels_of
+from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
-
-IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 @MIXERS.register_module()
@@ -48,7 +47,7 @@ class AttentiveMix(Mixer):
             raise ValueError(f'top_k must be None or at least 1 cell, got {top_k}')
         self.input_size, self.top_k = input_size, top_k
         self.teacher = BACKBONES.build(teacher).eval().requires_grad_(False)
-        self.register_state_dict_post_hook(_leave_out_teacher)
+        self.register_state_dict_post_hook(leave_out_teacher)
         self._last_stage = list(self.teacher.stages)[-1]
         self.register_buffer('mean', torch.tensor(mean).view(-1, 1, 1), persistent=False)
         self.register_buffer('std', torch.tensor(std).view(-1, 1, 1), persistent=False)
@@ -86,12 +85,6 @@ class AttentiveMix(Mixer):
         finally:
             handle.remove()
         return kept[0].float().mean(dim=1)
-
-
-def _leave_out_teacher(module: nn.Module, state: dict[str, Any], prefix: str, metadata: Any) -> None:
-    """Save no copy of the teacher: it never changes and has a file of its own."""
-    for key in [key for key in state if key.startswith(f'{prefix}teacher.')]:
-        del state[key]
 
 
 def cells_mask(scores: Tensor, count: Lam, height: int, width: int) -> Tensor:

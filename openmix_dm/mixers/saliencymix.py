@@ -18,7 +18,6 @@ from openmix_dm.mixers.pixels import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 
-
 PART = 2**20  # pixels and channels that are looked at together: 4 MB
 
 

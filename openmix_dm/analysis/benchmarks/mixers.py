@@ -39,7 +39,7 @@ def ours() -> dict[str, Mixer]:
             {'type': name, 'alpha': 1.0, 'partner': partner, 'per_sample': per_sample, **MEASURED_WITH.get(name, {})}
         )
         for name in sorted(MIXERS.module_dict)
-        if name not in ('NoMix', 'RandomMixer')
+        if name not in ('NoMix', 'RandomMixer', 'TransMix')  # nothing, and what they wrap
         for partner in ('shift', 'permutation')
         for per_sample in (False, True)
     }
@@ -48,7 +48,7 @@ def ours() -> dict[str, Mixer]:
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix'):
+    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix'):
         return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
     if way == 'permutation':
         return 2.0
