@@ -17,6 +17,7 @@ setup(
         'timm>=1.0.12,<2',
         'tensorboard>=2.15',
         'scikit-learn>=1.4',
+        'scipy>=1.11',
         'numpy>=2',
         'rich>=13',
     ],

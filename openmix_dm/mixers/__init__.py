@@ -8,6 +8,7 @@ from openmix_dm.mixers.gridmix import GridMix
 from openmix_dm.mixers.manifoldmix import ManifoldMix
 from openmix_dm.mixers.mixup import Mixup
 from openmix_dm.mixers.no_mix import NoMix
+from openmix_dm.mixers.puzzle import PuzzleMix
 from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
@@ -25,6 +26,7 @@ __all__ = [
     'Mixer',
     'Mixup',
     'NoMix',
+    'PuzzleMix',
     'RandomMixer',
     'ResizeMix',
     'SaliencyMix',

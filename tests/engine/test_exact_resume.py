@@ -37,6 +37,22 @@ def check(options, folder, monkeypatch, cuts=(4, 7, 10)):
     assert whole == cut
 
 
+def test_tensorboard_shows_one_run_over_all_continuations(tmp_path, monkeypatch):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    saving = 'default_hooks.checkpoint.save_every_iters=2'
+    for cut in (6, 10):
+        with power_cut(monkeypatch, cut), pytest.raises(PowerCut):
+            train(tmp_path / 'run', saving, arguments=('--resume',))
+    assert train(tmp_path / 'run', saving, arguments=('--resume',)) == 0
+    board = EventAccumulator(str(tmp_path / 'run' / 'tensorboard'))
+    board.Reload()
+    for kind in ('train', 'val'):
+        recorded = [record['iter'] for record in RunFolder(tmp_path / 'run').records(kind)]
+        assert [event.step for event in board.Scalars(f'{kind}/epoch')] == recorded
+        assert recorded == sorted(set(recorded))
+
+
 @pytest.mark.parametrize('name', SWITCHES)
 def test_resume_is_exact(name, tmp_path, monkeypatch):
     cuts = (2, 4) if name == 'accumulation' else (4, 7, 10)

@@ -19,6 +19,7 @@ EXAMPLES: dict[str, dict] = {
     'AttentiveMix': {'alpha': 1.0, 'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 16},
     'TokenMix': {'alpha': 1.0, 'patch_size': 4, 'minimum_tokens': 4},
     'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
+    'PuzzleMix': {'alpha': 1.0},
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
 }
 

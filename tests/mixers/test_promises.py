@@ -173,6 +173,8 @@ def test_7_the_model_is_asked_through_the_probe_only(case):
 def test_a_given_lam_is_honoured(case):
     if case[0] == 'NoMix':
         pytest.skip('has no lam to give')
+    if case[0] == 'PuzzleMix':
+        pytest.skip('lam is the prior of a cut, which saliency may overrule; see test_puzzle_puzzlemix.py')
     inputs = images((6, 3, 32, 32))
     for lam in (0.0, 0.25, 1.0):
         batch = mix(case, inputs, lam=lam)

@@ -1,5 +1,6 @@
 """Two ranks: different lam, every image evaluated once, and the gradient of one rank with the whole batch."""
 
+import json
 import sys
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from engine.runs import final
 from tools.commands import CONFIG, run
 
+from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.run_folder import RunFolder
 
 SMALL = ('--cfg-options', 'train_cfg.max_epochs=1', 'global_batch_size=200')
@@ -49,6 +51,22 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+BROKEN = """
+import sys
+sys.path.insert(0, {root!r})
+import torch.distributed as dist
+from openmix_dm.losses import DecoupledCE
+per_sample, calls = DecoupledCE.per_sample, []
+def broken(self, logits, target):
+    calls.append(1)
+    losses = per_sample(self, logits, target)
+    return losses * float('nan') if len(calls) > 9 and dist.get_rank() == 1 else losses
+DecoupledCE.per_sample = broken
+from openmix_dm.engine.train import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def torchrun(ranks, script, *arguments):
     launch = (sys.executable, '-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', str(ranks))
     return run(*launch, str(script), *map(str, arguments), '--launcher', 'pytorch', *SMALL)
@@ -63,6 +81,23 @@ def test_ranks_draw_different_lam(tmp_path, root):
     first, second = ([float(line) for line in (tmp_path / f'lam{rank}').open()] for rank in (0, 1))
     assert len(first) == len(second) == 7
     assert not set(first) & set(second)
+
+
+@pytest.mark.slow
+def test_a_loss_that_is_not_finite_on_one_rank_stops_both(tmp_path, root):
+    script = tmp_path / 'broken.py'
+    script.write_text(BROKEN.format(root=str(root)))
+    options = ('train_cfg.max_epochs=3',)
+    launch = (sys.executable, '-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', '2', str(script))
+    folder = tmp_path / 'run'
+    code, _, err = run(*launch, CONFIG, '--work-dir', str(folder), '--launcher', 'pytorch', *SMALL, *options)
+    assert code != 0
+    assert err.count('cause=numeric') == 2
+    lams = [json.loads((folder / f'nonfinite_rank{rank}.json').read_text())['lam'][0] for rank in (0, 1)]
+    assert lams[0] != lams[1]
+    weights = load_file(folder / 'epoch_1.pth')['state_dict']
+    assert all(value.isfinite().all() for value in weights.values())
+    assert RunFolder(folder).read()['state'].startswith('failed: NumericError')
 
 
 @pytest.mark.slow

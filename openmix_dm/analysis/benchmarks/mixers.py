@@ -48,7 +48,7 @@ def ours() -> dict[str, Mixer]:
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix'):
+    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix'):
         return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
     if way == 'permutation':
         return 2.0

@@ -1,0 +1,90 @@
+"""The energy that PuzzleMix minimises, over z: the weight of the own image in each block of a grid.
+
+A block that shows the own image loses the partner's saliency there, and the other way round; neighbours should agree,
+the more so where both images fit at their border; and the labels have a binomial prior around lam. With -log of the
+binomial coefficients C(n - 1, k) = 1; 1, 2, 1; 1, 3, 3, 1 written as a parabola in z, which is exact for two to four
+labels, all of it is, up to a constant,
+
+    E(z) = sum_i [linear_i z_i + curvature (z_i^2 - z_i)] + sum_ij weight_ij (z_i - z_j)^2,
+
+convex and without an axis for labels. The released code adds 1e-8 to the probabilities of the prior, which for lam near
+0 or 1 is not convex any more; here log(lam) itself has the floor that gives the same values at 0 and 1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+CURVATURE = {2: 0.0, 3: 4 * math.log(2), 4: 4.5 * math.log(3)}  # of -log C(n - 1, k) = curvature * (z^2 - z)
+FLOOR = 1e-8  # least probability of a label in the prior
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Weigh the parts of the energy: disagreement, difference at borders, prior; and count the labels of a block."""
+
+    beta: float
+    gamma: float
+    eta: float
+    n_labels: int
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Hold the coefficients of E for a batch of grids."""
+
+    linear: Tensor  # (N, g, g)
+    curvature: float
+    down: Tensor  # (N, g, g) weight of the edge to the block below; the last row is 0
+    right: Tensor  # (N, g, g) weight of the edge to the block on the right; the last column is 0
+    steps: int  # z is one of 0, 1 / steps, ..., 1
+
+
+def build_energy(saliency: tuple[Tensor, Tensor], cells: tuple[Tensor, Tensor], lam: Tensor, terms: Terms) -> Energy:
+    """Return the energy of a batch; each pair is (own, partner's).
+
+    saliency: (N, g, g), its sum 1 for each image. cells: (N, C, g k, g k) pixels, k cells on each side of a block.
+    lam: (N,), weight of the own image in the prior.
+    """
+    grid = saliency[0].shape[-1]
+    beta, eta = terms.beta / (grid * 16), terms.eta / grid**2
+    down, from_down = _edges(cells, grid, beta, terms.gamma)
+    right, from_right = _edges((cells[0].mT, cells[1].mT), grid, beta, terms.gamma)
+    linear = saliency[1] - saliency[0] + from_down + from_right.mT + eta * _log_odds(lam, terms.n_labels)[:, None, None]
+    return Energy(linear, eta * CURVATURE[terms.n_labels], down, right.mT, terms.n_labels - 1)
+
+
+def normalised(saliency: Tensor) -> Tensor:
+    """Give the saliency (N, h, w) of each image the sum 1; an image without any keeps 0."""
+    return saliency / saliency.sum(dim=(1, 2), keepdim=True).clamp(min=torch.finfo(saliency.dtype).tiny)
+
+
+def _log_odds(lam: Tensor, n_labels: int) -> Tensor:
+    """Return what the prior adds for a step of z from 0 to 1, but for the binomial coefficients."""
+    floor = FLOOR ** (1 / (n_labels - 1))
+    return (n_labels - 1) * ((1 - lam).clamp(min=floor).log() - lam.clamp(min=floor).log())
+
+
+def _edges(cells: tuple[Tensor, Tensor], grid: int, beta: float, gamma: float) -> tuple[Tensor, Tensor]:
+    """Return the weights of the edges downwards and what they add to the linear term, both (N, g, g).
+
+    The differences d of the four ways to show two neighbours are split into a part for each block and a part for
+    disagreement. The latter is cut off at 0 (never needed for gamma <= 1 and pixels in [0, 1]): E has to stay convex.
+    """
+    own, other = cells
+    same, own_above = _differences(own, own, grid), _differences(own, other, grid)
+    own_below, neither = _differences(other, own, grid), _differences(other, other, grid)
+    weight = (beta + beta * gamma / 2 * (own_above + own_below - same - neither)).clamp(min=0)
+    linear = weight.new_zeros(len(weight), grid, grid)
+    linear[:, :-1] += beta * gamma / 2 * (own_above + same - own_below - neither)
+    linear[:, 1:] += beta * gamma / 2 * (own_below + same - own_above - neither)
+    return torch.cat((weight, torch.zeros_like(linear[:, :1])), dim=1), linear
+
+
+def _differences(above: Tensor, below: Tensor, grid: int) -> Tensor:
+    """Return the mean |difference| between the last cells of each block and the first ones below, (N, g - 1, g)."""
+    k = above.shape[-2] // grid
+    last, first = above[:, :, k - 1 : -1 : k], below[:, :, k::k]
+    return (last - first).abs().mean(dim=1).unflatten(-1, (grid, -1)).mean(dim=-1)

@@ -1,0 +1,57 @@
+"""The benchmarks measure what they say; how fast things are is no test's business."""
+
+import json
+
+import pytest
+import torch
+
+from openmix_dm.analysis.benchmarks import command, losses, mixers, timing
+
+
+def work(times):
+    matrix = torch.randn(120, 120)
+
+    def run():
+        for _ in range(times):
+            matrix @ matrix
+
+    return run
+
+
+def test_ratios_are_to_the_limit():
+    one, four = timing.compare('one', {'one': work(20), 'four': work(80)}, rounds=15)
+    assert (one.name, one.ratio) == ('one', 1.0)
+    assert 2.5 < four.ratio < 6
+    assert four.milliseconds > one.milliseconds
+
+
+def test_a_slow_function_gets_fewer_rounds():
+    calls = []
+    timing.compare('limit', {'limit': lambda: calls.append(1)}, rounds=1000, seconds_each=0.0)
+    assert len(calls) <= 12
+
+
+def test_every_mixer_is_measured_and_missed_targets_show(capsys):
+    names = mixers.ours()
+    assert {'Mixup, shift', 'FMix, permutation', 'CutMix, shift, lam per sample'} <= set(names)
+    assert mixers.target_of('Mixup, shift', 64) == 1.1
+    assert mixers.target_of('FMix, shift', 224) == 1.2
+    assert mixers.target_of('Mixup, permutation', 32) == 2.0
+    assert mixers.target_of('timm mixup, batch', 64) is None
+    row = {'case': 'a', 'name': 'Mixup, shift', 'milliseconds': 1.0, 'ratio': 1.3, 'target': 1.1}
+    command.print_table([row, {**row, 'ratio': 1.0}, {**row, 'target': None}])
+    printed = capsys.readouterr().out
+    assert printed.count('MISSED') == 1
+    assert printed.count(' ok') == 1
+
+
+def test_losses_are_measured_beside_what_everybody_writes():
+    rows = losses.measure(rounds=2, samples=8, classes=10)
+    assert [row.name for row in rows][:3] == [losses.LIMIT, 'MCE', 'DM(CE)']
+
+
+@pytest.mark.slow
+def test_an_iteration_of_the_runner_is_measured(capsys):
+    assert command.main(['step', '--rounds', '1', '--json']) == 0
+    rows = json.loads(capsys.readouterr().out)['rows']
+    assert [row['name'] for row in rows] == ['bare loop (limit)', 'runner']
