@@ -46,14 +46,25 @@ def merge_options(config: Config, options: Sequence[str]) -> None:
 
 
 def parse_value(text: str) -> Any:
-    """Read a Python literal; anything else is a string."""
+    """Read a Python literal, in which dict(a=1) may stand for {'a': 1}; anything else is a string."""
     literals = {'true': True, 'false': False, 'none': None}
     if text.lower() in literals:
         return literals[text.lower()]
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(_DictCalls().visit(ast.parse(text, mode='eval')))
     except (ValueError, SyntaxError):
         return text
+
+
+class _DictCalls(ast.NodeTransformer):
+    """Turn dict(a=1), as configs write it, into a literal."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        names = [keyword.arg for keyword in node.keywords]
+        if not isinstance(node.func, ast.Name) or node.func.id != 'dict' or node.args or None in names:
+            return node
+        return ast.Dict([ast.Constant(name) for name in names], [keyword.value for keyword in node.keywords])
 
 
 def dataset_of(config: Config) -> str:

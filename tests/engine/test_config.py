@@ -20,7 +20,9 @@ def test_inherits_and_overrides(chain):
 @pytest.mark.parametrize(
     ('text', 'value'),
     [('1', 1), ('0.5', 0.5), ('1e-3', 1e-3), ('True', True), ('false', False), ('None', None), ('none', None),
-     ('[1, 2]', [1, 2]), ('(1,)', (1,)), ("'a=b'", 'a=b'), ('cutmix', 'cutmix'), ("{'a': 1}", {'a': 1}), ('', '')],
+     ('[1, 2]', [1, 2]), ('(1,)', (1,)), ("'a=b'", 'a=b'), ('cutmix', 'cutmix'), ("{'a': 1}", {'a': 1}), ('', ''),
+     ("dict(type='EmaHook', decay=0.9)", {'type': 'EmaHook', 'decay': 0.9}), ('[dict(a=dict(b=1))]', [{'a': {'b': 1}}]),
+     ('print(1)', 'print(1)'), ('dict(1)', 'dict(1)'), ('dict(**a)', 'dict(**a)')],
 )  # fmt: skip
 def test_option_values(text, value):
     assert configs.parse_value(text) == value
