@@ -8,6 +8,7 @@ from pathlib import Path
 from mmengine.config import Config
 
 from openmix_dm.engine import config as configs
+from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.command import add_config_arguments, run_command
 from openmix_dm.engine.launch import LAUNCHERS, join_processes, leave_processes
 from openmix_dm.engine.resolve import resolve
@@ -68,6 +69,8 @@ def prepare(args: argparse.Namespace) -> Config:
     config.launcher = args.launcher
     config.resume = bool(args.resume)
     config.load_from = args.resume if isinstance(args.resume, str) else config.get('load_from')
+    if config.load_from:
+        load_file(config.load_from)  # a bad file shows before any work
     return config
 
 

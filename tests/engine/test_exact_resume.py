@@ -15,7 +15,15 @@ SWITCHES = {
     'cutmix per sample': ('model.mixer.type=CutMix', 'model.mixer.per_sample=True', 'model.mixer.partner=permutation'),
     'adamw': ("optim_wrapper.optimizer={'_delete_': True, 'type': 'AdamW', 'lr': 0.001}",),
 }
+MIXTURE = (
+    "model.mixer=dict(_delete_=True, type='RandomMixer', probs=[0.5, 0.25, 0.25], "
+    "mixers=[dict(type='PuzzleMix', alpha=2.0), "
+    "dict(type='Mixup', alpha=0.2), dict(type='CutMix', alpha=0.2)])",
+    "model.head.loss=dict(_delete_=True, type='ByPolicy', losses=[dict(type='DecoupledCE', eta=1.0), "
+    "dict(type='DecoupledCE', eta=0.1), dict(type='DecoupledCE', eta=0.1)])",
+)
 SLOW = {
+    'mixture with a dynamic policy': MIXTURE,
     'one worker': ('train_dataloader.num_workers=1',),
     'two workers': ('train_dataloader.num_workers=2',),
     'bf16': ('optim_wrapper.amp=bf16', *EMA),

@@ -66,6 +66,7 @@ def test_refused_and_not_run(name, tmp_path, finished, capsys):
     PAYLOADS[name](marker, bad)
     assert evaluate([str(CONFIG), str(bad)]) == 4
     assert train(tmp_path / 'a', f'load_from={bad}') == 4
+    assert not (tmp_path / 'a').exists()
     assert train(tmp_path / 'b', arguments=('--resume', str(bad))) == 4
     assert capsys.readouterr().err.count('cause=checkpoint') == 3
 
