@@ -70,7 +70,9 @@ def load_mixer(what: str) -> tuple[Mixer, Any]:
     if not what.endswith('.py'):
         return named_mixer(what), None
     model = configs.load_config(what).model
-    return MIXERS.build(model.mixer), LOSSES.build(model.head.loss)
+    mixer = MIXERS.build(model.mixer)
+    mixer.init_weights()  # a teacher looks at the images as it does in training
+    return mixer, LOSSES.build(model.head.loss)
 
 
 def named_mixer(name: str) -> Mixer:

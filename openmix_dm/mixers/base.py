@@ -37,7 +37,7 @@ class Mixer(nn.Module):
 
     def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:
         """Mix a batch of float images (N, C, H, W) with labels (N,); a given lam, float or (N,), is honoured."""
-        size = _check_batch(inputs, labels)
+        size = check_batch(inputs, labels)
         lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
         partner = draw_partner(self.partner, size)
         # Small results first: an allocator then gives the large one the memory of the last call, still in the cache.
@@ -137,7 +137,8 @@ def _check_images(inputs: Tensor) -> None:
         raise ValueError(f'a mixer takes images of shape (N, C, H, W) with N >= 1, got {tuple(inputs.shape)}')
 
 
-def _check_batch(inputs: Tensor, labels: Tensor) -> int:
+def check_batch(inputs: Tensor, labels: Tensor) -> int:
+    """Return the size of a batch of float images with their labels; refuse anything else."""
     _check_images(inputs)
     size = inputs.shape[0]
     if labels.shape != (size,) or labels.is_floating_point():

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from openmix_dm.mixers.base import Lam, Mixer, check_lam
+from openmix_dm.mixers.base import Lam, Mixer, check_batch, check_lam
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
@@ -18,6 +18,7 @@ class NoMix(Mixer):
 
     def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:
         """Return the batch itself; the only lam that can be honoured is 1."""
+        check_batch(inputs, labels)
         if lam is not None and (isinstance(lam, Tensor) or check_lam(lam, len(inputs)) != 1):
             raise ValueError(f'NoMix shows each image whole: lam must be 1, got {lam!r}')
         return MixedBatch(inputs, MixTarget.hard(labels), torch.arange(len(inputs), device=inputs.device))

@@ -38,6 +38,8 @@ def test_every_mixer_is_measured_and_missed_targets_show(capsys):
     assert mixers.target_of('FMix, shift', 224) == 1.2
     assert mixers.target_of('Mixup, permutation', 32) == 2.0
     assert mixers.target_of('timm mixup, batch', 64) is None
+    timings = [timing.Timing('Mixup, shift', 1.0, 1.0), timing.Timing('Mixup, shift, lam per sample', 1.0, 1.2)]
+    assert mixers.per_sample_targets(timings) == {'Mixup, shift, lam per sample': 1.1}
     row = {'case': 'a', 'name': 'Mixup, shift', 'milliseconds': 1.0, 'ratio': 1.3, 'target': 1.1}
     command.print_table([row, {**row, 'ratio': 1.0}, {**row, 'target': None}])
     printed = capsys.readouterr().out

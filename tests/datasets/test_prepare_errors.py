@@ -52,15 +52,17 @@ def files_below(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob('*') if file.is_file()}
 
 
-@pytest.mark.parametrize('name', ['../x.JPEG', '/tmp/openmix_dm_abs.JPEG', 'n01440764_1.PNG'])
-def test_a_bad_member_in_an_inner_archive_is_refused(tmp_path, root_dir, capsys, name):
+@pytest.mark.parametrize('name', ['../x.JPEG', '{outside}/abs.JPEG', 'n01440764_1.PNG'])
+def test_a_bad_member_in_an_inner_archive_is_refused(tmp_path, tmp_path_factory, root_dir, capsys, name):
+    outside = tmp_path_factory.mktemp('outside')  # an absolute path
+    name = name.format(outside=outside)
     inner = tar_bytes({'n01440764_0.JPEG': b'good', name: b'bad'})
     path = tmp_path / 'bad.tar'
     path.write_bytes(tar_bytes({'n01440764.tar': inner}))
     assert run(root_dir, path) == 3
     assert f'{path}:n01440764.tar holds {name!r}' in capsys.readouterr().err
     assert files_below(tmp_path).keys() == {'bad.tar'}
-    assert not Path('/tmp/openmix_dm_abs.JPEG').exists()
+    assert not list(outside.iterdir())
 
 
 def test_wrong_archives_are_named(tmp_path, root_dir, val, capsys):

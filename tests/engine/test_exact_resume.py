@@ -15,6 +15,7 @@ SWITCHES = {
     'cutmix per sample': ('model.mixer.type=CutMix', 'model.mixer.per_sample=True', 'model.mixer.partner=permutation'),
     'adamw': ("optim_wrapper.optimizer={'_delete_': True, 'type': 'AdamW', 'lr': 0.001}",),
 }
+SMALL_IMAGES = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')  # half precision is slow on a CPU
 MIXTURE = (
     "model.mixer=dict(_delete_=True, type='RandomMixer', probs=[0.5, 0.25, 0.25], "
     "mixers=[dict(type='PuzzleMix', alpha=2.0), "
@@ -26,7 +27,8 @@ SLOW = {
     'mixture with a dynamic policy': MIXTURE,
     'one worker': ('train_dataloader.num_workers=1',),
     'two workers': ('train_dataloader.num_workers=2',),
-    'bf16': ('optim_wrapper.amp=bf16', *EMA),
+    'bf16': ('optim_wrapper.amp=bf16', *SMALL_IMAGES, *EMA),
+    'fp16': ('optim_wrapper.amp=fp16', *SMALL_IMAGES, *EMA),
     'compile': ('compile=True',),
 }
 

@@ -202,7 +202,7 @@ def test_pair_mixes_two_streams_and_changes_neither(case):
         mixer.pair(own, other[:2], 0.3)
 
 
-@pytest.mark.parametrize('name', [name for name in registered() if name != 'NoMix'])
+@pytest.mark.parametrize('name', registered())
 @pytest.mark.parametrize(
     ('inputs', 'labels', 'said'),
     [

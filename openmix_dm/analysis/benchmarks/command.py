@@ -65,7 +65,9 @@ def _mixers(rounds: int | None) -> list[dict[str, Any]]:
     for shape in mixers.SHAPES:
         size = shape[-1]
         timings = mixers.measure(rounds or (40 if size > 64 else 200), shape)
-        rows += _rows('x'.join(map(str, shape)), timings, lambda name, size=size: mixers.target_of(name, size))  # type: ignore[misc]
+        targets = {timing.name: mixers.target_of(timing.name, size) for timing in timings}
+        targets |= mixers.per_sample_targets(timings)
+        rows += _rows('x'.join(map(str, shape)), timings, targets.get)
     return rows
 
 

@@ -57,6 +57,16 @@ def target_of(name: str, size: int) -> float | None:
     return {'shift': 1.6 if size < 64 else 1.1}.get(way)
 
 
+def per_sample_targets(timings: list[Timing]) -> dict[str, float]:
+    """Return what is promised for a lam of each sample: 1.1 of the form with one lam, except where masks are exempt."""
+    ratios = {timing.name: timing.ratio for timing in timings}
+    return {
+        name: round(1.1 * ratios[name.removesuffix(PER_SAMPLE)], 2)
+        for name in ratios
+        if name.endswith(PER_SAMPLE) and not name.startswith(('FMix', 'SaliencyMix'))
+    }
+
+
 def timms(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
     """Return timm's mixers; they write into the batch, so each call gets the same memory again."""
     from timm.data import Mixup as TimmMixup
