@@ -1,0 +1,1 @@
+"""The paper's tables as data: what each cell is, which config makes it, and how results are collected."""
