@@ -5,6 +5,7 @@ The convention: `lam` and `mask` weigh the OWN side, a. Sample i shows `lam[i]` 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -61,11 +62,16 @@ class MixedBatch:
 
     inputs: Tensor
     target: MixTarget
-    index: Tensor  # (N,) partner of each sample: target.y_b == labels[index]
+    make_index: Callable[[], Tensor]  # what `index` calls
     mask: Tensor | None = None  # (N or 1, 1, H, W) float32, weight of the own pixels
     hidden: HiddenMix | None = None  # to be done inside the backbone
     relabel: Callable[[Tensor], MixTarget] | None = None  # attention -> target, to be done after it
     losses: dict[str, Tensor] = field(default_factory=dict)  # a learned mixer's own terms, keys loss_*
+
+    @cached_property
+    def index(self) -> Tensor:
+        """The partner of each sample, (N,): target.y_b == labels[index]. A training step does not ask for it."""
+        return self.make_index()
 
 
 class Probe(Protocol):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -41,10 +42,10 @@ class Mixer(nn.Module):
         lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
         partner = draw_partner(self.partner, size)
         # Small results first: an allocator then gives the large one the memory of the last call, still in the cache.
-        index = partner.index(size, inputs.device)
-        y_b = labels.index_select(0, index)
+        y_b = partner.take(labels)
         pair = self.mix(inputs, partner, lam, labels=labels, probe=probe)
         target = MixTarget(labels, y_b, pair.lam)
+        index = partial(partner.index, size, inputs.device)
         return MixedBatch(pair.inputs, target, index, pair.mask, pair.hidden, _relabel(target, pair), pair.losses)
 
     def pair(self, x_a: Tensor, x_b: Tensor, lam: Lam) -> MixedPair:

@@ -1,5 +1,7 @@
 """No mixing, in the form of a mixer: the "vanilla" rows of the tables."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -21,7 +23,8 @@ class NoMix(Mixer):
         check_batch(inputs, labels)
         if lam is not None and (isinstance(lam, Tensor) or check_lam(lam, len(inputs)) != 1):
             raise ValueError(f'NoMix shows each image whole: lam must be 1, got {lam!r}')
-        return MixedBatch(inputs, MixTarget.hard(labels), torch.arange(len(inputs), device=inputs.device))
+        index = partial(torch.arange, len(inputs), device=inputs.device)
+        return MixedBatch(inputs, MixTarget.hard(labels), index)
 
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None

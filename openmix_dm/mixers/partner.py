@@ -76,11 +76,16 @@ class Shift(Reordering):
         """Return weight * own + (1 - weight) * partner in new memory."""
         if _needs_graph(own, weight):
             return torch.lerp(self.take(own), own, weight)
-        step, cut = self.step, own.shape[0] - self.step
+        cut = own.shape[0] - self.step
         mixed = torch.empty_like(own)
         each = weight.dim() and weight.shape[0] > 1  # a weight for each row is cut where the batch is cut
-        torch.lerp(own[step:], own[:cut], weight[:cut] if each else weight, out=mixed[:cut])
-        torch.lerp(own[:step], own[cut:], weight[cut:] if each else weight, out=mixed[cut:])
+        # The rows before the cut meet the rows after the first `step`, and the last rows meet the first: in one call
+        # each, because slicing one by one takes longer than mixing small images.
+        head, tail = own.split_with_sizes((cut, self.step))
+        begin, rest = own.split_with_sizes((self.step, cut))
+        mixed_head, mixed_tail = mixed.split_with_sizes((cut, self.step))
+        torch.lerp(rest, head, weight[:cut] if each else weight, out=mixed_head)
+        torch.lerp(begin, tail, weight[cut:] if each else weight, out=mixed_tail)
         return mixed
 
 
