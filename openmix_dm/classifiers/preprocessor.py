@@ -31,7 +31,10 @@ class Normalise(BaseDataPreprocessor):
     def forward(self, data: dict[str, Any], training: bool = False) -> dict[str, Any]:
         """Return the batch with normalised inputs."""
         data = self.cast_data(data)  # type: ignore[assignment]
-        pixels = data['inputs'].to(torch.float32, memory_format=self.memory_format)
+        pixels = data['inputs']
+        # (N, crops, 3, H, W) is laid out by the model, which makes a batch of it
+        layout = self.memory_format if pixels.dim() == 4 else torch.preserve_format
+        pixels = pixels.to(torch.float32, memory_format=layout)
         return {**data, 'inputs': (pixels - self.mean) / self.std}
 
     def denormalise(self, inputs: Tensor) -> Tensor:
