@@ -5,8 +5,12 @@ Imported before anything that imports torchvision (timm does too).
 
 import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 def _torchvision_library() -> Path | None:
@@ -43,3 +47,15 @@ def define_missing_torchvision_operators() -> torch.library.Library | None:
 
 # torch drops the declarations when this object dies, so it has to outlive the import.
 _TORCHVISION_OPERATORS = define_missing_torchvision_operators()
+
+
+def posterize(image: 'Image', bits: int, **unused: object) -> 'Image':
+    """Keep the highest bits of each value, for timm's RandAugment, whose own version asks for 0 bits now and then.
+
+    Pillow made a black image of that, and refuses it from version 13 on.
+    """
+    from PIL import ImageOps
+
+    if bits >= 8:
+        return image
+    return ImageOps.posterize(image, bits) if bits > 0 else image.point(lambda value: 0)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def run(code):
     return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=120)
@@ -27,3 +29,13 @@ def test_the_shim_is_only_for_a_library_that_does_not_load(monkeypatch):
 
     monkeypatch.setattr(compat, '_loads', lambda library: True)
     assert compat.define_missing_torchvision_operators() is None
+
+
+@pytest.mark.parametrize(('bits', 'expected'), [(0, 0), (-1, 0), (1, 128), (3, 192), (8, 201), (9, 201)])
+def test_posterize_takes_any_number_of_bits(bits, expected):
+    from PIL import Image
+
+    from openmix_dm import compat
+
+    image = compat.posterize(Image.new('RGB', (2, 2), (201, 201, 201)), bits, fillcolor=(1, 2, 3))
+    assert image.getpixel((0, 0)) == (expected,) * 3

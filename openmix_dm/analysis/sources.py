@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from openmix_dm.datasets.crops import CenterCrop
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.image_folder import EXTENSIONS, read_image
-from openmix_dm.datasets.transforms import CenterCrop, ResizeShortEdge
+from openmix_dm.datasets.transforms import ResizeShortEdge
 from openmix_dm.errors import DataError
 
 Images = tuple[Tensor, Tensor, list[str]]  # (N, 3, H, W) in [0, 1], labels (N,), the names of the classes

@@ -8,6 +8,7 @@ from mmengine.model import BaseModel
 from torch import Tensor
 
 from openmix_dm.backbones import Backbone
+from openmix_dm.classifiers.crops import average_crops
 from openmix_dm.classifiers.probe import ModelProbe
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS
@@ -51,13 +52,14 @@ class MixClassifier(BaseModel):
         """Run one of mmengine's three modes.
 
         'loss': mix, and return the losses by name. 'predict': return [{'logits', 'labels'}], the whole batch as one
-        entry, which our metrics read. 'tensor': return logits.
+        entry, which our metrics read. 'tensor': return logits. Inputs of these two may be several crops of each image,
+        (N, crops, 3, H, W), whose logits are averaged.
         """
         if mode == 'loss':
             if labels is None:
                 raise ValueError("mode 'loss' needs labels, got None")
             return self.loss(inputs, labels)
-        logits = self.head(self.backbone(inputs))
+        logits = average_crops(lambda images: self.head(self.backbone(images)), inputs)
         if mode == 'predict':
             return [{'logits': logits, 'labels': labels}]
         if mode == 'tensor':

@@ -7,6 +7,7 @@ import torch
 from mmengine.model import BaseDataPreprocessor
 from torch import Tensor
 
+from openmix_dm.classifiers.erasing import RandomErasing
 from openmix_dm.registry import MODELS
 
 
@@ -15,14 +16,23 @@ class Normalise(BaseDataPreprocessor):
     """Move a batch to the device and normalise it there: (x - mean) / std, in units of 0..255.
 
     Bytes cross to the device, a quarter of the floats' traffic. No mixing here: that has a home of its own.
+
+    erasing: arguments of `RandomErasing`, which is the last step in training; None for none.
     """
 
     mean: Tensor
     std: Tensor
     memory_format = torch.preserve_format  # the runner sets the one of the model
 
-    def __init__(self, mean: Sequence[float], std: Sequence[float], non_blocking: bool = True) -> None:
+    def __init__(
+        self,
+        mean: Sequence[float],
+        std: Sequence[float],
+        non_blocking: bool = True,
+        erasing: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(non_blocking=non_blocking)
+        self.erasing = RandomErasing(**erasing) if erasing is not None else None
         if len(mean) != len(std) or not all(value > 0 for value in std):
             raise ValueError(f'std must be positive and as long as mean, got mean {list(mean)} and std {list(std)}')
         self.register_buffer('mean', torch.tensor(mean, dtype=torch.float32).view(-1, 1, 1), persistent=False)
@@ -31,8 +41,14 @@ class Normalise(BaseDataPreprocessor):
     def forward(self, data: dict[str, Any], training: bool = False) -> dict[str, Any]:
         """Return the batch with normalised inputs."""
         data = self.cast_data(data)  # type: ignore[assignment]
-        pixels = data['inputs'].to(torch.float32, memory_format=self.memory_format)
-        return {**data, 'inputs': (pixels - self.mean) / self.std}
+        pixels = data['inputs']
+        # (N, crops, 3, H, W) is laid out by the model, which makes a batch of it
+        layout = self.memory_format if pixels.dim() == 4 else torch.preserve_format
+        pixels = pixels.to(torch.float32, memory_format=layout)
+        inputs = (pixels - self.mean) / self.std
+        if training and self.erasing is not None:
+            inputs = self.erasing(inputs)
+        return {**data, 'inputs': inputs}
 
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return images in [0, 1], as they were before normalisation."""

@@ -1,26 +1,38 @@
 """Data sets, what is done to their images, and the samplers that order them."""
 
+from openmix_dm.datasets.batch_each import BatchEach, BatchResize
 from openmix_dm.datasets.batch_transforms import BatchRandomCrop, BatchRandomFlip
+from openmix_dm.datasets.crops import CenterCrop, RandomCrop, TenCrop
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.image_folder import ImageFolder
 from openmix_dm.datasets.imagenet import ImageNet
 from openmix_dm.datasets.picks import Pick
+from openmix_dm.datasets.rand_augment import RandAugment
 from openmix_dm.datasets.samplers import EvalBatches, TrainBatches
+from openmix_dm.datasets.semi_augment import FixMatchRandAugment, SelfTuningRandAugment
 from openmix_dm.datasets.tensor_images import TensorImages
-from openmix_dm.datasets.transforms import CenterCrop, RandomFlip, RandomResizedCrop, ResizeShortEdge
+from openmix_dm.datasets.transforms import RandomFlip, RandomResizedCrop, Resize, ResizeShortEdge
 
 __all__ = [
+    'BatchEach',
     'BatchRandomCrop',
     'BatchRandomFlip',
+    'BatchResize',
     'CenterCrop',
     'Digits',
     'EvalBatches',
+    'FixMatchRandAugment',
     'ImageFolder',
     'ImageNet',
     'Pick',
+    'RandAugment',
+    'RandomCrop',
     'RandomFlip',
     'RandomResizedCrop',
+    'Resize',
     'ResizeShortEdge',
+    'SelfTuningRandAugment',
+    'TenCrop',
     'TensorImages',
     'TrainBatches',
 ]

@@ -14,6 +14,8 @@ PADDINGS = ('reflect', 'constant', 'replicate')
 class BatchRandomCrop:
     """Pad each image and cut a window of its old size out at a random place: a shift of up to `padding` pixels."""
 
+    needs_draws = True
+
     def __init__(self, padding: int = 4, mode: str = 'reflect') -> None:
         if padding < 0:
             raise ValueError(f'padding must be 0 or more pixels, got {padding}')
@@ -31,6 +33,8 @@ class BatchRandomCrop:
 @TRANSFORMS.register_module()
 class BatchRandomFlip:
     """Mirror each image left to right with a probability."""
+
+    needs_draws = True
 
     def __init__(self, prob: float = 0.5) -> None:
         if not 0 <= prob <= 1:

@@ -1,7 +1,6 @@
 """Images in folders, one folder a class, as ImageNet is unpacked."""
 
 import os
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.picks import Pick, index_of
+from openmix_dm.datasets.picks import Pick, index_of, seed_draws
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS, TRANSFORMS
 
@@ -24,7 +23,8 @@ class ImageFolder(Dataset):
     """Serve root/split/<class>/<image>; classes are numbered by the sorted names of their folders.
 
     root: as it is if absolute, else below the folder that the environment variable OPENMIX_DM_DATA names (./data if it
-    is not set). transforms: configs of transforms of one RGB uint8 array (H, W, 3).
+    is not set). transforms: configs of transforms of one RGB uint8 array (H, W, 3); the last may give several crops,
+    (crops, H, W, 3).
     """
 
     name = 'this data set'
@@ -53,7 +53,7 @@ class ImageFolder(Dataset):
         image = read_image(self.folder / self.paths[index].decode())
         for transform in self.transforms:
             image = transform(image)
-        pixels = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)))
+        pixels = torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
         return {'inputs': pixels, 'labels': torch.tensor(int(self.labels[index]))}
 
     def _list_classes(self) -> list[str]:
@@ -95,10 +95,3 @@ def read_image(path: Path) -> np.ndarray:
     if image is None:
         raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes)')
     return image
-
-
-def seed_draws(draw_key: int) -> None:
-    """Seed all that transforms may draw from: the same pick is augmented alike in any worker of any run."""
-    random.seed(draw_key)
-    np.random.seed(draw_key & 0xFFFFFFFF)
-    torch.default_generator.manual_seed(draw_key)

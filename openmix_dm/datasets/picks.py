@@ -1,6 +1,11 @@
-"""What a sampler asks a data set for."""
+"""What a sampler asks a data set for, and what is drawn for it."""
 
+import random
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+import torch
 
 
 class Pick(NamedTuple):
@@ -16,3 +21,26 @@ class Pick(NamedTuple):
 def index_of(pick: 'Pick | int') -> int:
     """Return the index of a pick, or of a plain number as evaluation uses it."""
     return pick.image if isinstance(pick, Pick) else pick
+
+
+class BatchDraws(torch.Generator):
+    """The random numbers of a batch: one generator for all of it, and `keys`, one of each pick."""
+
+    keys: list[int]
+
+    def __new__(cls, keys: Sequence[int]) -> 'BatchDraws':
+        """Make a generator that is seeded with the first key."""
+        draws = super().__new__(cls)
+        draws.keys = list(keys)
+        draws.manual_seed(draws.keys[0])
+        return draws
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        super().__init__()
+
+
+def seed_draws(draw_key: int) -> None:
+    """Seed all that transforms may draw from: the same pick is augmented alike in any worker of any run."""
+    random.seed(draw_key)
+    np.random.seed(draw_key & 0xFFFFFFFF)
+    torch.default_generator.manual_seed(draw_key)

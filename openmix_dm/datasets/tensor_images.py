@@ -7,15 +7,15 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.picks import Pick, index_of
+from openmix_dm.datasets.picks import BatchDraws, Pick, index_of
 from openmix_dm.registry import TRANSFORMS
 
 
 class TensorImages(Dataset):
     """Serve uint8 images (N, 3, H, W) with labels (N,).
 
-    transforms: configs of batch transforms, applied where picks carry keys (training); each draws from one generator
-    that is seeded with the key of the first pick of the batch.
+    transforms: configs of batch transforms. They draw from the keys of the picks (training); for plain indices, which
+    carry none (evaluation), those that draw are left out.
     """
 
     num_classes: int
@@ -36,11 +36,12 @@ class TensorImages(Dataset):
     def __getitems__(self, picks: Sequence[Pick | int]) -> dict[str, Tensor]:
         """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
         index = torch.tensor([index_of(pick) for pick in picks])
-        images, first = self.images.index_select(0, index), picks[0]
-        if isinstance(first, Pick):
-            generator = torch.Generator().manual_seed(first.key)
-            for transform in self.transforms:
-                images = transform(images, generator)
+        images = self.images.index_select(0, index)
+        keys = [pick.key for pick in picks if isinstance(pick, Pick)]
+        draws = BatchDraws(keys) if keys else None
+        for transform in self.transforms:
+            if draws is not None or not getattr(transform, 'needs_draws', True):
+                images = transform(images, draws)
         return {'inputs': images, 'labels': self.labels.index_select(0, index)}
 
     def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:

@@ -1,13 +1,22 @@
-"""Transforms of one RGB image, a uint8 array (H, W, 3). Random ones draw from `random`, seeded by the data set."""
+"""Transforms of one RGB image, a uint8 array (H, W, 3).
+
+Random ones draw from `random` and numpy, seeded by the data set with the key of the pick, and say so by `needs_draws`.
+"""
 
 import math
 import random
 
 import numpy as np
 
+from openmix_dm.checks import in_range, one_of, positive_range
 from openmix_dm.registry import TRANSFORMS
 
-INTERPOLATIONS = ('bilinear', 'bicubic', 'area', 'nearest')
+INTERPOLATIONS = {  # ours to OpenCV's
+    'bilinear': 'INTER_LINEAR',
+    'bicubic': 'INTER_CUBIC',
+    'area': 'INTER_AREA',
+    'nearest': 'INTER_NEAREST',
+}
 
 
 @TRANSFORMS.register_module()
@@ -17,6 +26,8 @@ class RandomResizedCrop:
     scale: range of the window's share of the image; ratio: range of width to height, drawn on a log scale.
     """
 
+    needs_draws = True
+
     def __init__(
         self,
         size: int,
@@ -24,8 +35,9 @@ class RandomResizedCrop:
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
         interpolation: str = 'bilinear',
     ) -> None:
-        self.size, self.scale, self.ratio = size, scale, ratio
-        self.interpolation = interpolation_flag(interpolation)
+        self.size = check_size(size)
+        self.scale, self.ratio = positive_range('scale', scale), positive_range('ratio', ratio)
+        self.interpolation = check_interpolation(interpolation)
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
         """Return the resized window."""
@@ -49,8 +61,10 @@ class RandomResizedCrop:
 class RandomFlip:
     """Mirror the image left to right with a probability."""
 
+    needs_draws = True
+
     def __init__(self, prob: float = 0.5) -> None:
-        self.prob = prob
+        self.prob = in_range('prob', prob, 0, 1)
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
         """Return the image or its mirror image."""
@@ -58,11 +72,27 @@ class RandomFlip:
 
 
 @TRANSFORMS.register_module()
+class Resize:
+    """Resize to a square, whatever the aspect was."""
+
+    needs_draws = False
+
+    def __init__(self, size: int, interpolation: str = 'bilinear') -> None:
+        self.size, self.interpolation = check_size(size), check_interpolation(interpolation)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the resized image."""
+        return resize(image, (self.size, self.size), self.interpolation)
+
+
+@TRANSFORMS.register_module()
 class ResizeShortEdge:
     """Resize so that the shorter edge has a length, keeping the aspect."""
 
+    needs_draws = False
+
     def __init__(self, size: int, interpolation: str = 'bilinear') -> None:
-        self.size, self.interpolation = size, interpolation_flag(interpolation)
+        self.size, self.interpolation = check_size(size), check_interpolation(interpolation)
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
         """Return the resized image."""
@@ -73,42 +103,20 @@ class ResizeShortEdge:
         return resize(image, new, self.interpolation)
 
 
-@TRANSFORMS.register_module()
-class CenterCrop:
-    """Cut out a central square; a smaller image is padded with black."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-    def __call__(self, image: np.ndarray) -> np.ndarray:
-        """Return the square."""
-        height, width = image.shape[:2]
-        short_y, short_x = max(self.size - height, 0), max(self.size - width, 0)
-        if short_y or short_x:
-            before = (short_y // 2, short_x // 2)
-            image = np.pad(image, ((before[0], short_y - before[0]), (before[1], short_x - before[1]), (0, 0)))
-            height, width = image.shape[:2]
-        top, left = round((height - self.size) / 2), round((width - self.size) / 2)
-        return image[top : top + self.size, left : left + self.size]
+def check_size(size: int) -> int:
+    """Return a number of pixels if it is one."""
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f'size must be a number of pixels, 1 or more, got {size!r}')
+    return size
 
 
-def interpolation_flag(name: str) -> int:
-    """Return OpenCV's number for an interpolation."""
-    import cv2  # only where images are decoded: the import takes a while
-
-    flags = {
-        'bilinear': cv2.INTER_LINEAR,
-        'bicubic': cv2.INTER_CUBIC,
-        'area': cv2.INTER_AREA,
-        'nearest': cv2.INTER_NEAREST,
-    }
-    if name not in flags:
-        raise ValueError(f'interpolation must be one of {sorted(flags)}, got {name!r}')
-    return flags[name]
+def check_interpolation(name: str) -> str:
+    """Return the name of an interpolation if it is one of ours."""
+    return one_of('interpolation', name, INTERPOLATIONS)
 
 
-def resize(image: np.ndarray, size: tuple[int, int], interpolation: int) -> np.ndarray:
+def resize(image: np.ndarray, size: tuple[int, int], interpolation: str) -> np.ndarray:
     """Resize an image to (width, height)."""
-    import cv2
+    import cv2  # only where images are worked on: the import takes a while
 
-    return cv2.resize(image, size, interpolation=interpolation)
+    return cv2.resize(image, size, interpolation=getattr(cv2, INTERPOLATIONS[interpolation]))

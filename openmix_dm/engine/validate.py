@@ -211,6 +211,14 @@ def _check_freely(path: str, value: Any) -> None:
     """Leave alone what another package reads (timm's options)."""
 
 
+def _check_erasing(path: str, value: Any) -> None:
+    from openmix_dm.classifiers.erasing import RandomErasing
+
+    _check_names(path, value, set(inspect.signature(RandomErasing.__init__).parameters) - {'self'})
+    with refusing(path):
+        RandomErasing(**value)
+
+
 SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'train_dataloader': _check_loader,
     'val_dataloader': _check_loader,
@@ -221,6 +229,7 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'paramwise_cfg': _names_only(PARAMWISE),
     'clip_grad': _names_only({'type', 'max_norm', 'norm_type', 'error_if_nonfinite', 'foreach', 'clip_value'}),
     'options': _check_freely,
+    'erasing': _check_erasing,
 }
 
 

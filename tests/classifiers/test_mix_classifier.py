@@ -30,6 +30,27 @@ def test_prediction_does_not_mix():
     torch.testing.assert_close(logits, model.head(model.backbone(inputs)))
 
 
+def test_logits_of_crops_are_averaged():
+    model = classifier({'type': 'Mixup', 'alpha': 1.0}).eval()
+    inputs, labels = batch()
+    crops = torch.stack([inputs, inputs.flip(-1), inputs * 0.5], dim=1)
+    (prediction,) = model(crops, labels, mode='predict')
+    one_by_one = [model(crops[:, i]) for i in range(3)]
+    torch.testing.assert_close(prediction['logits'], sum(one_by_one) / 3)
+    assert torch.equal(prediction['labels'], labels)
+
+
+def test_crops_of_bytes_pass_through_the_preprocessor_in_any_layout():
+    model = classifier().eval()
+    crops = torch.randint(256, (2, 10, 3, 8, 8), dtype=torch.uint8)
+    data = {'inputs': crops, 'labels': torch.tensor([0, 1])}
+    (plain,) = model.val_step(data)
+    model.data_preprocessor.memory_format = torch.channels_last
+    (laid_out,) = model.val_step(data)
+    assert plain['logits'].shape == (2, model.head.num_classes)
+    torch.testing.assert_close(plain['logits'], laid_out['logits'])
+
+
 def test_hidden_mixing_is_done_at_its_stage_and_nowhere_after():
     model = classifier(HiddenDouble(alpha=1.0)).eval()
     inputs, labels = batch()

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torchvision.transforms import v2
 
-from openmix_dm.datasets import CenterCrop, RandomFlip, RandomResizedCrop, ResizeShortEdge
+from openmix_dm.datasets import CenterCrop, RandomFlip, RandomResizedCrop, Resize, ResizeShortEdge
 
 RNG = np.random.default_rng(0)
 
@@ -42,8 +42,13 @@ def test_test_crop_has_torchvisions_geometry(shape):
     assert np.abs(ours.transpose(2, 0, 1).astype(int) - theirs.numpy()).mean() < 2
 
 
-def test_centre_crop_of_a_smaller_image_pads():
-    assert CenterCrop(10)(picture(4, 20)).shape == (10, 10, 3)
+@pytest.mark.parametrize('interpolation', ['bilinear', 'nearest'])
+def test_resize_forgets_the_aspect(interpolation):
+    image = picture(20, 47)
+    ours = Resize(32, interpolation)(image)
+    modes = {'bilinear': v2.InterpolationMode.BILINEAR, 'nearest': v2.InterpolationMode.NEAREST}
+    theirs = v2.Resize((32, 32), modes[interpolation], antialias=False)(torch.from_numpy(image.transpose(2, 0, 1)))
+    assert np.abs(ours.transpose(2, 0, 1).astype(int) - theirs.numpy()).mean() < 2
 
 
 def test_flip():
@@ -55,3 +60,17 @@ def test_flip():
 def test_unknown_interpolation_is_refused():
     with pytest.raises(ValueError, match='bicubic'):
         ResizeShortEdge(32, interpolation='lanczos9')
+
+
+@pytest.mark.parametrize(
+    ('build', 'said'),
+    [
+        (lambda: Resize(0), 'size'),
+        (lambda: RandomResizedCrop(8, scale=(0.5, 0.1)), 'scale'),
+        (lambda: RandomResizedCrop(8, ratio=(0, 1)), 'ratio'),
+        (lambda: RandomFlip(prob=1.5), 'prob'),
+    ],
+)
+def test_bad_settings_are_refused(build, said):
+    with pytest.raises(ValueError, match=said):
+        build()

@@ -13,6 +13,7 @@ SWITCHES = {
     'clipping': ("optim_wrapper.clip_grad={'max_norm': 0.1}",),
     'channels_last': ('channels_last=True',),
     'cutmix per sample': ('model.mixer.type=CutMix', 'model.mixer.per_sample=True', 'model.mixer.partner=permutation'),
+    'erasing': ('model.data_preprocessor.erasing.prob=0.5',),
     'adamw': ("optim_wrapper.optimizer={'_delete_': True, 'type': 'AdamW', 'lr': 0.001}",),
 }
 SMALL_IMAGES = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')  # half precision is slow on a CPU
