@@ -40,17 +40,22 @@ class RunFolder:
 
     def check_same(self, config: Config, allowed: Sequence[str] = ()) -> None:
         """Refuse to go on with another config, except for keys that are allowed to change."""
-        if not (self.path / CONFIG).exists():
-            return
-        before, after = (_flat(configs.plain(c)) for c in (configs.load_config(self.path / CONFIG), config))
-        changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        changed = self.changes(config)
         refused = [key for key in changed if not any(key == name or key.startswith(f'{name}.') for name in allowed)]
         if refused:
-            lines = [f'  {key}: {before.get(key)!r} -> {after.get(key)!r}' for key in refused]
+            lines = [f'  {key}: {changed[key][0]!r} -> {changed[key][1]!r}' for key in refused]
             raise ConfigError(
                 f'the config differs from the one that {self.path} was started with:\n' + '\n'.join(lines) + '\n'
                 f'undo the change, choose another --work-dir, or go on with --allow-change {" ".join(refused)}'
             )
+
+    def changes(self, config: Config) -> dict[str, tuple[Any, Any]]:
+        """Return what differs from the config that the run was started with: key -> (before, now)."""
+        if not (self.path / CONFIG).exists():
+            return {}
+        before, after = (_flat(configs.plain(c)) for c in (configs.load_config(self.path / CONFIG), config))
+        keys = sorted(before.keys() | after.keys())
+        return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
 
     def start(self, config: Config, seed: int, world_size: int) -> None:
         """Write config.py and run.json at the start, or at the continuation, of a run."""

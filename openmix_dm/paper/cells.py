@@ -24,6 +24,7 @@ class Cell:
     printed_std: float | None = None
     baseline: str | None = None  # id of the cell that this one is compared with: DM's gain is over it
     facts: dict[str, str] = field(default_factory=dict)  # dataset, backbone, method, loss, setting
+    options: tuple[str, ...] = ()  # KEY=VALUE that override the config: a point of an ablation needs no file of its own
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Table:
     cells: tuple[Cell, ...]
     trials: int = 3  # runs of each config, with seeds 0, 1, ...
     source: str = ''  # 'Table 1' of the paper, or nothing for a table of one's own
+    axis: str = ''  # rows are values of this setting: they are drawn as curves, too
 
     def runnable(self) -> tuple[Cell, ...]:
         """Return the cells that a training can fill."""

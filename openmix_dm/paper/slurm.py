@@ -1,0 +1,102 @@
+"""A table as one Slurm job array: a readable script, and a list with a run a line."""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from openmix_dm.errors import ConfigError, ResourceError
+from openmix_dm.paper.plan import Step
+from openmix_dm.paper.runs import TOOLS
+
+DEFAULTS = {
+    'ntasks': '1',
+    'cpus-per-task': '8',
+    'gpus-per-task': '1',
+    'requeue': '',
+    'signal': 'USR2@120',
+    'open-mode': 'append',
+}
+
+SCRIPT = """#!/usr/bin/env bash
+# {title}: {count} runs, one for each line of {runs}.
+{headers}
+set -u
+cd {here}
+# The arguments of train.py for this task of the array; --resume starts a run, or goes on where it stopped.
+arguments=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {runs})
+eval "set -- $arguments"
+if [ "${{SLURM_NTASKS:-1}}" -gt 1 ]; then set -- "$@" --launcher slurm; fi
+srun {python} {train} "$@"
+code=$?
+# 75: the run was told to stop and has saved; it goes on when the scheduler gives it a place again.
+if [ "$code" -eq 75 ]; then scontrol requeue "$SLURM_JOB_ID"; fi
+{attack}exit "$code"
+"""
+
+ATTACK = """# The error under attack, from the last checkpoint.
+if [ "$code" -eq 0 ] && [ -n "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacked})" ]; then
+    {python} {table} attack "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacked})"
+    code=$?
+fi
+"""
+
+
+def headers_of(name: str, partition: str, count: int, folder: Path, settings: Sequence[str]) -> list[str]:
+    """Return the #SBATCH lines; settings are KEY=VALUE (or KEY) that add to the defaults or replace them."""
+    values = {
+        'job-name': f'table-{name}',
+        'partition': partition,
+        'array': f'1-{count}',
+        'output': f'{folder}/%A_%a.log',
+        **DEFAULTS,
+    }
+    for setting in settings:
+        key, _, value = setting.lstrip('-').partition('=')
+        if not key or any(sign in setting for sign in '\n\r'):
+            raise ConfigError(f'--sbatch takes KEY=VALUE, such as time=24:00:00, got {setting!r}')
+        values[key] = value
+    if values['gpus-per-task'] == '0':
+        del values['gpus-per-task']
+    return [f'#SBATCH --{key}={value}' if value else f'#SBATCH --{key}' for key, value in values.items()]
+
+
+def make_script(
+    title: str, name: str, partition: str, steps: Sequence[Step], folder: Path, settings: Sequence[str]
+) -> dict[str, str]:
+    """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, attacked.txt."""
+    files = {'runs.txt': ''.join(f'{shlex.join(step.run.train_arguments())}\n' for step in steps)}
+    python, table, train = (shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'table.py', TOOLS / 'train.py'))
+    attack = ''
+    if any(step.run.attacked for step in steps):
+        files['attacked.txt'] = ''.join(f'{step.run.folder if step.run.attacked else ""}\n' for step in steps)
+        attack = ATTACK.format(attacked=shlex.quote(str(folder / 'attacked.txt')), python=python, table=table)
+    files['array.sh'] = SCRIPT.format(
+        title=title,
+        count=len(steps),
+        runs=shlex.quote(str(folder / 'runs.txt')),
+        headers='\n'.join(headers_of(name, partition, len(steps), folder, settings)),
+        here=shlex.quote(str(Path.cwd())),
+        python=python,
+        train=train,
+        attack=attack,
+    )
+    return files
+
+
+def submit(files: dict[str, str], folder: Path) -> str:
+    """Write the files and hand the script to Slurm; return what sbatch says."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    try:
+        done = subprocess.run(['sbatch', str(folder / 'array.sh')], capture_output=True, text=True, env=os.environ)
+    except FileNotFoundError:
+        raise ResourceError(
+            f'there is no sbatch on this machine; {folder}/array.sh is ready to be submitted where there is one'
+        ) from None
+    if done.returncode:
+        raise ResourceError(f'sbatch refused {folder}/array.sh: {done.stderr.strip()}')
+    return done.stdout.strip()

@@ -1,0 +1,34 @@
+"""All tables that the command line knows: the paper's, and those in configs/tables."""
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+from openmix_dm.errors import ConfigError
+from openmix_dm.paper.cells import Table
+from openmix_dm.paper.own import CONFIGS, read_table
+from openmix_dm.suggest import did_you_mean
+
+PUBLISHED = 'openmix_dm.paper.published'
+
+
+def all_tables() -> dict[str, Table]:
+    """Return the paper's tables and those of configs/tables, by name."""
+    found = importlib.util.find_spec(PUBLISHED)
+    published = importlib.import_module(PUBLISHED).paper_tables() if found else ()
+    own = [read_table(path) for path in sorted((CONFIGS / 'tables').glob('*.py'))]
+    return {table.name: table for table in (*published, *own)}
+
+
+def find_table(name: str) -> Table:
+    """Return a table by its name, by the paper's number ('Table A2', 'A2') or by the path of its file."""
+    if name.endswith('.py'):
+        return read_table(Path(name))
+    tables = all_tables()
+    if name in tables:
+        return tables[name]
+    by_number = {table.source.lower(): table for table in tables.values() if table.source}
+    for key in (name.lower(), f'table {name.lower()}'):
+        if key in by_number:
+            return by_number[key]
+    raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: python tools/table.py list')

@@ -1,0 +1,8 @@
+"""The paper's tables, and your own: python tools/table.py list|run|status|collect TABLE."""
+
+import sys
+
+from openmix_dm.paper.command import main
+
+if __name__ == '__main__':
+    sys.exit(main())
