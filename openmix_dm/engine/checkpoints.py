@@ -130,6 +130,21 @@ def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tens
     return state.get('state_dict', state)
 
 
+def fill_model(model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path) -> None:
+    """Load weights that came from a file into a model; every key has to fit."""
+    try:
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
+    # averaged weights come without a learned mixer's: it is not part of what is evaluated
+    wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]
+    if wrong:
+        raise CheckpointError(
+            f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '
+            f'unexpected, such as {", ".join(wrong[:3])}'
+        )
+
+
 def sha256_of(path: Path) -> str:
     """Hash a file."""
     with path.open('rb') as file:

@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader
 
 from openmix_dm import __version__
 from openmix_dm.engine.board import Board
-from openmix_dm.engine.checkpoints import CheckpointStore, load_file, weights_in
+from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
 from openmix_dm.engine.dataloader import build_dataloader
 from openmix_dm.engine.optimizers import PRECISIONS
 from openmix_dm.engine.run_folder import BOARD, LOG
@@ -198,14 +198,4 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        try:
-            missing, unexpected = self.bare_model.load_state_dict(weights_in(state, ema), strict=False)
-        except RuntimeError as error:
-            raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
-        # averaged weights come without a learned mixer's: it is not part of what is evaluated
-        wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]
-        if wrong:
-            raise CheckpointError(
-                f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '
-                f'unexpected, such as {", ".join(wrong[:3])}'
-            )
+        fill_model(self.bare_model, weights_in(state, ema), path)

@@ -1,4 +1,4 @@
-"""Metrics over a data set."""
+"""Metrics over a data set, and what a model does under attack, occlusion and doubt."""
 
 from openmix_dm.evaluation.top_k import TopK
 

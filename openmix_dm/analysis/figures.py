@@ -1,0 +1,79 @@
+"""What all figures of the analyses share: size, colours, and how they are saved together with their numbers."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from openmix_dm.engine.checkpoints import write_atomically
+from openmix_dm.errors import ConfigError
+
+# Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
+MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+FORMATS = ('.png', '.svg', '.pdf')
+LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
+
+
+def check_out(out: Path) -> None:
+    """Refuse a place that a figure cannot be written to, before any work."""
+    if out.suffix.lower() not in FORMATS:
+        raise ConfigError(f'--out must end in {", ".join(FORMATS)}, got {out}')
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')
+
+
+def plain_figure(columns: int = 1, rows: int = 1, width: float = 4.6, height: float = 3.6) -> tuple[Any, Any]:
+    """Return a figure and its axes, (rows, columns), laid out without overlaps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, height * rows), dpi=120, layout='constrained')
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def style(number: int) -> dict[str, Any]:
+    """Return colour and marker of the n-th line."""
+    return {'color': COLOURS[number % len(COLOURS)], 'marker': MARKERS[number % len(MARKERS)], 'markersize': 4}
+
+
+def finish(axis: Any, title: str, x: str, y: str) -> None:
+    """Give an axis its words and a light grid."""
+    axis.set_title(title, fontsize=10)
+    axis.set_xlabel(x, fontsize=9)
+    axis.set_ylabel(y, fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.grid(True, alpha=0.25, linewidth=0.6)
+    for side in ('top', 'right'):
+        axis.spines[side].set_visible(False)
+
+
+def add_legend(figure: Any, axis: Any) -> None:
+    """Explain the lines of an axis: inside it if they are few, below the figure otherwise."""
+    handles, labels = axis.get_legend_handles_labels()
+    if not handles:
+        return
+    if len(handles) < LEGEND_BELOW:
+        axis.legend(fontsize=8, frameon=False)
+    else:
+        figure.legend(
+            handles, labels, loc='outside lower center', ncols=min(len(handles), 3), fontsize=8, frameon=False
+        )
+
+
+def save(out: Path, figure: Any, record: dict[str, Any]) -> None:
+    """Write the figure and, beside it, its numbers as strict JSON."""
+    figure.savefig(out)
+    numbers = out.with_suffix('.json')
+    write_atomically(numbers, json.dumps(_finite(record), indent=1, allow_nan=False) + '\n')
+    print(f'wrote {out} and {numbers}')
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data in which what is not finite is null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,100 @@
+"""A trained model from its folder or file, to be looked at or used."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from mmengine.config import Config
+from torch import Tensor, nn
+
+from openmix_dm.engine import config as configs
+from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
+from openmix_dm.engine.plain_config import read_plain_config
+from openmix_dm.engine.run_folder import CONFIG
+from openmix_dm.errors import CheckpointError, ConfigError
+
+WEIGHTS = 'model.safetensors'  # in a published folder
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model in eval mode, and where it is from."""
+
+    model: nn.Module
+    config: Config
+    checkpoint: Path
+
+
+def open_trained(
+    place: str | Path,
+    config: str | Path | None = None,
+    ema: bool = False,
+    options: tuple[str, ...] = (),
+    device: str | torch.device | None = None,
+) -> TrainedModel:
+    """Load a run folder (its newest good checkpoint), a published folder, or a checkpoint file.
+
+    config: a config file, run as Python; without it the config.py beside the weights is read as plain data, so that
+    nothing in a folder of unknown origin can run. ema: take the averaged weights. options: `key.path=value` changes of
+    the config. device: a GPU if there is one.
+    """
+    folder, path, weights = _find_weights(Path(place), ema)
+    read = _config_beside(folder, path) if config is None else configs.load_config(config)
+    configs.merge_options(read, options)
+    model = build(read)
+    fill_model(model, weights, path)
+    return TrainedModel(model.eval().to(device or best_device()), read, path)
+
+
+def build(config: Config) -> nn.Module:
+    """Build the model of a config; the caller's random numbers stay as they are."""
+    from openmix_dm.engine.build import build_model  # takes seconds to import: after all that may fail at once
+
+    if config.get('model') is None:
+        raise ConfigError(f'{config.filename} has no model')
+    with torch.random.fork_rng(devices=[]):
+        config.setdefault('randomness', {'seed': 0})
+        return build_model(config)
+
+
+def best_device() -> torch.device:
+    """Return a GPU if there is one."""
+    return torch.device('cuda' if torch.cuda.is_available() else 'cpu')
+
+
+def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]]:
+    """Return the folder, the file and its weights."""
+    if place.is_dir():
+        if (place / WEIGHTS).is_file():
+            return place, place / WEIGHTS, _read_file(place / WEIGHTS, ema)
+        found = CheckpointStore(place).newest(lambda text: print(f'warning: {text}', file=sys.stderr))
+        if found is None:
+            raise CheckpointError(
+                f'{place} holds no checkpoint (epoch_<n>.pth, iter_<n>.pth or {WEIGHTS}); expected the folder of a '
+                'run, such as work_dirs/digits/r8_mixup_dm/seed0'
+            )
+        return place, found[0], weights_in(found[1], ema)
+    return place.parent, place, _read_file(place, ema)
+
+
+def _read_file(path: Path, ema: bool) -> dict[str, Tensor]:
+    if path.suffix != '.safetensors':
+        return weights_in(load_file(path), ema)
+    if ema:
+        raise CheckpointError(f'{path} holds one set of weights; whether it is the averaged one was chosen by publish')
+    if not path.is_file():
+        raise CheckpointError(f'there is no checkpoint {path}')
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file as read
+
+    try:
+        return read(path)
+    except SafetensorError as error:
+        raise CheckpointError(f'{path} is damaged or no safetensors file: {error}') from None
+
+
+def _config_beside(folder: Path, path: Path) -> Config:
+    if not (folder / CONFIG).is_file():
+        raise ConfigError(f'there is no {CONFIG} beside {path.name} in {folder}; name the config that it was made with')
+    return read_plain_config(folder / CONFIG)

@@ -1,0 +1,48 @@
+import shutil
+
+import pytest
+from analysis.trained import digits_run, vit_run
+from conftest import ROOT
+
+from openmix_dm.analysis.analyze_command import make_parser
+from openmix_dm.analysis.subjects import check_same_data, load_subjects, pair_up
+from openmix_dm.errors import ConfigError
+
+
+def subjects(*arguments):
+    return load_subjects(make_parser('fgsm').parse_args(['fgsm', *map(str, arguments)]))
+
+
+def test_folders_checkpoints_and_pairs(tmp_path):
+    run = digits_run()
+    copy = tmp_path / 'elsewhere.pth'
+    shutil.copy(run / 'epoch_3.pth', copy)
+    config = ROOT / 'configs/digits/r8_mixup.py'
+    loaded = subjects(run, run / 'epoch_2.pth', config, copy)
+    assert [each.trained.checkpoint.name for each in loaded] == ['epoch_3.pth', 'epoch_2.pth', 'elsewhere.pth']
+    assert len({each.name for each in loaded}) == 3
+    first, _, third = (each.model.head.fc.weight for each in loaded)
+    assert first.equal(third)
+    assert not first.equal(loaded[1].model.head.fc.weight)
+    assert loaded[0].data.dataset is loaded[1].data.dataset  # read once
+    assert not loaded[0].model.training
+
+
+def test_places_are_spread_evenly_and_cut():
+    data = subjects(digits_run(), '--batch-size', 100)[0].data
+    assert data.places(None) == list(range(360))
+    assert data.places(4) == [0, 90, 180, 270]
+    assert data.places(1000) == list(range(360))
+    assert [len(batch) for batch in data.cut(data.places(250))] == [100, 100, 50]
+
+
+def test_the_same_data_or_none():
+    with pytest.raises(ConfigError, match='different data'):
+        check_same_data(
+            [*subjects(digits_run()), *subjects(vit_run(), '--cfg-options', 'val_dataloader.dataset.size=8')]
+        )
+    check_same_data(subjects(digits_run(), vit_run()))
+
+
+def test_pairs_are_read_in_order():
+    assert pair_up(['a', 'b.py', 'c.pth', 'd.pth']) == [(None, 'a'), ('b.py', 'c.pth'), (None, 'd.pth')]
