@@ -10,7 +10,7 @@ from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.validate import validate
 from openmix_dm.registry import MODELS
 
-CONFIGS = sorted(path for path in (ROOT / 'configs').rglob('*.py') if path.parent.name != '_base_')
+CONFIGS = sorted(path for path in (ROOT / 'configs').rglob('*.py') if path.parent.name not in ('_base_', 'tables'))
 
 
 def name(path):
