@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from openmix_dm.datasets.crops import CenterCrop
+from openmix_dm.datasets.decode import read_image
 from openmix_dm.datasets.digits import Digits
-from openmix_dm.datasets.image_folder import EXTENSIONS, read_image
+from openmix_dm.datasets.image_folder import EXTENSIONS
 from openmix_dm.datasets.transforms import ResizeShortEdge
 from openmix_dm.errors import DataError
 

@@ -6,72 +6,47 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.utils.data import Dataset
 
-from openmix_dm.datasets.picks import Pick, index_of, seed_draws
+from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
-from openmix_dm.registry import DATASETS, TRANSFORMS
+from openmix_dm.registry import DATASETS
 
-DATA_VARIABLE = 'OPENMIX_DM_DATA'
 EXTENSIONS = ('.jpg', '.jpeg', '.png', '.bmp', '.webp')
+SPLITS = ('train', 'val', 'test')
 
 
 @DATASETS.register_module()
-class ImageFolder(Dataset):
+class ImageFolder(ImageFiles):
     """Serve root/split/<class>/<image>; classes are numbered by the sorted names of their folders.
 
     root: as it is if absolute, else below the folder that the environment variable OPENMIX_DM_DATA names (./data if it
-    is not set). transforms: configs of transforms of one RGB uint8 array (H, W, 3); the last may give several crops,
-    (crops, H, W, 3).
+    is not set). The other arguments are those of ImageFiles.
     """
 
     name = 'this data set'
-    metainfo: dict[str, Any] = {}  # mmengine asks for it
 
-    def __init__(self, root: str, split: str, transforms: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        root: str,
+        split: str,
+        transforms: Sequence[dict[str, Any]] = (),
+        decoder: str = 'cv2',
+        on_error: str = 'raise',
+        skip_limit: int = SKIP_LIMIT,
+    ) -> None:
         self.folder = resolve_root(root) / split
-        self.classes = self._list_classes()
-        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
-        paths, self.labels = self._list_images()
-        self.paths = np.array(paths, dtype=np.bytes_)
-        self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
-
-    @property
-    def num_classes(self) -> int:
-        """How many folders there are."""
-        return len(self.classes)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
-        if isinstance(pick, Pick):
-            seed_draws(pick.key)
-        index = index_of(pick)
-        image = read_image(self.folder / self.paths[index].decode())
-        for transform in self.transforms:
-            image = transform(image)
-        pixels = torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
-        return {'inputs': pixels, 'labels': torch.tensor(int(self.labels[index]))}
+        classes = self._list_classes()
+        paths, labels = list_images(self.folder, classes)
+        super().__init__(self.folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
 
     def _list_classes(self) -> list[str]:
-        names = sorted(entry.name for entry in self.folder.iterdir() if entry.is_dir()) if self.folder.is_dir() else []
-        if not names:
+        classes = list_folders(self.folder)
+        if not classes:
             raise DataError(f'{self.folder} has no folders of images; {self.how_to_prepare()}')
-        return names
-
-    def _list_images(self) -> tuple[list[str], np.ndarray]:
-        paths, labels = [], []
-        for label, name in enumerate(self.classes):
-            files = sorted(entry.name for entry in os.scandir(self.folder / name))
-            images = [f'{name}/{file}' for file in files if file.lower().endswith(EXTENSIONS)]
-            paths += images
-            labels += [label] * len(images)
-        if not paths:
-            raise DataError(f'the folders in {self.folder} hold no images ({", ".join(EXTENSIONS)})')
-        return paths, np.array(labels, dtype=np.int64)
+        for split in SPLITS:
+            compare_classes(self.folder, classes, self.folder.parent / split)
+        return classes
 
     def how_to_prepare(self) -> str:
         """Say what to do when the data is not there."""
@@ -81,17 +56,32 @@ class ImageFolder(Dataset):
         )
 
 
-def resolve_root(root: str) -> Path:
-    """Return root if it is absolute, else root below the folder of all data sets."""
-    return (Path(os.environ.get(DATA_VARIABLE, 'data')).expanduser() / Path(root).expanduser()).absolute()
+def list_folders(folder: Path) -> list[str]:
+    """Return the sorted names of the folders in a folder; none if it is not there."""
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
 
 
-def read_image(path: Path) -> np.ndarray:
-    """Decode an image file to RGB, (H, W, 3) uint8."""
-    import cv2  # only where images are decoded: the import takes a while
+def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
+    """Refuse splits whose class folders differ: labels are places in the sorted names, one missing shifts the rest."""
+    others = list_folders(other)
+    missing = sorted({*others} - {*classes})
+    if missing:
+        more = f' and {len(missing) - 1:,} more' if len(missing) > 1 else ''
+        raise DataError(
+            f'{folder / missing[0]} is missing{more}: {other} has this class folder, and labels are numbered by the '
+            'folders; add it (empty, if the class has no images here)'
+        )
 
-    encoded = np.fromfile(path, dtype=np.uint8)
-    image = cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB) if len(encoded) else None
-    if image is None:
-        raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes)')
-    return image
+
+def list_images(folder: Path, classes: list[str]) -> tuple[list[str], np.ndarray]:
+    """Return the images as class/file, with their labels."""
+    paths: list[str] = []
+    labels: list[int] = []
+    for label, name in enumerate(classes):
+        files = sorted(entry.name for entry in os.scandir(folder / name))
+        images = [f'{name}/{file}' for file in files if file.lower().endswith(EXTENSIONS)]
+        paths += images
+        labels += [label] * len(images)
+    if not paths:
+        raise DataError(f'the folders in {folder} hold no images ({", ".join(EXTENSIONS)})')
+    return paths, np.array(labels, dtype=np.int64)

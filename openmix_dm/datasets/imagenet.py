@@ -1,6 +1,7 @@
 """ImageNet-1k (ILSVRC 2012) as folders of JPEGs."""
 
-from openmix_dm.datasets.image_folder import DATA_VARIABLE, ImageFolder
+from openmix_dm.datasets.image_folder import ImageFolder
+from openmix_dm.datasets.roots import DATA_VARIABLE
 from openmix_dm.registry import DATASETS
 
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from openmix_dm.datasets.image_folder import EXTENSIONS
 from openmix_dm.datasets.prepare import archives
+from openmix_dm.datasets.prepare.findings import several
+from openmix_dm.datasets.prepare.request import OFFICIAL_ONLY, Request
 from openmix_dm.errors import DataError
 
-TITLE = 'ImageNet-1k'
+TITLE, ROOT, SOURCES = 'ImageNet-1k', 'imagenet', OFFICIAL_ONLY
 DEVKIT = 'ILSVRC2012_devkit_t12.tar.gz'
 
 ARCHIVES = {'train': 'ILSVRC2012_img_train.tar', 'val': 'ILSVRC2012_img_val.tar'}
@@ -48,7 +50,15 @@ def how_to_get(root: Path) -> str:
     )
 
 
-def prepare(root: Path, archive: Path, devkit: Path | None, verify: bool) -> str:
+def prepare(request: Request) -> str:
+    """Unpack the archives that were given, or say where to get them."""
+    if not request.archives:
+        print(how_to_get(request.root), flush=True)
+        raise DataError(f'no --archive was given, nothing was done in {request.root}; what to do is said above')
+    return '\n'.join(take(request.root, path, request.devkit, request.verify) for path in request.archives)
+
+
+def take(root: Path, archive: Path, devkit: Path | None, verify: bool) -> str:
     """Unpack the train or the val archive; return what is there now."""
     archives.require_file(archive, '--archive', ' or '.join(ARCHIVES.values()))
     split = recognise(archive)
@@ -189,9 +199,3 @@ def check_split(folder: Path, split: str, classes: dict[str, list[str]]) -> list
         f'{name}/{file}' for name, files in classes.items() for file in files if not file.lower().endswith(EXTENSIONS)
     ]
     return problems + several(f'{split}: files that are no images', others)
-
-
-def several(problem: str, names: list[str], shown: int = 10) -> list[str]:
-    """Return one line for all that have the same problem, if any."""
-    more = f' and {len(names) - shown:,} more' if len(names) > shown else ''
-    return [f'{problem}: {", ".join(names[:shown])}{more}'] if names else []

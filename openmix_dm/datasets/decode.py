@@ -1,0 +1,63 @@
+"""Image files to arrays."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+
+from openmix_dm.checks import one_of
+from openmix_dm.errors import ConfigError, DataError
+
+DECODERS = ('cv2', 'simplejpeg')
+
+
+def check_decoder(name: str) -> str:
+    """Return the name of a decoder if it is one of ours and is installed."""
+    if one_of('decoder', name, DECODERS) != 'cv2' and importlib.util.find_spec(name) is None:
+        raise ConfigError(f"decoder='{name}', which is not installed; run: pip install {name}, or use decoder='cv2'")
+    return name
+
+
+def read_image(path: Path, decoder: str = 'cv2') -> np.ndarray:
+    """Decode an image file to RGB, (H, W, 3) uint8, whatever way up its camera was (as Pillow and torchvision do).
+
+    decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are damaged
+    inside; what is no JPEG is left to cv2.
+    """
+    try:
+        encoded = path.read_bytes()
+    except OSError as error:
+        raise DataError(f'{path} cannot be read: {error.strerror}') from None
+    if decoder == 'simplejpeg' and _is_jpeg(encoded):
+        return _by_simplejpeg(path, encoded)
+    return _by_cv2(path, encoded)
+
+
+def _by_cv2(path: Path, encoded: bytes) -> np.ndarray:
+    import cv2  # only where images are decoded: the import takes a while
+
+    flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), flags) if encoded else None
+    if image is None:
+        raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes)')
+    return image
+
+
+def _is_jpeg(encoded: bytes) -> bool:
+    """Say whether this begins as a JPEG that simplejpeg can read; ImageNet has a PNG among its JPEGs."""
+    import simplejpeg
+
+    try:
+        simplejpeg.decode_jpeg_header(encoded)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_simplejpeg(path: Path, encoded: bytes) -> np.ndarray:
+    import simplejpeg
+
+    try:
+        return simplejpeg.decode_jpeg(encoded)
+    except ValueError as error:
+        raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes): {error}') from None

@@ -1,0 +1,81 @@
+"""Images that are decoded from their files one by one."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from openmix_dm.datasets.damaged import Damaged
+from openmix_dm.datasets.decode import check_decoder, read_image
+from openmix_dm.datasets.picks import Pick, index_of, seed_draws
+from openmix_dm.errors import DataError
+from openmix_dm.registry import TRANSFORMS
+
+SKIP_LIMIT = 100
+
+
+class ImageFiles(Dataset):
+    """Serve the images at `paths` below `folder`.
+
+    transforms: configs of transforms of one RGB uint8 array (H, W, 3); the last may give several crops,
+    (crops, H, W, 3). decoder: 'cv2' or 'simplejpeg'. on_error: 'raise', or 'skip' to take the next image for one that
+    cannot be decoded, for up to skip_limit images. Only training skips: a test over other images is another test.
+    """
+
+    metainfo: dict[str, Any] = {}  # mmengine asks for it
+
+    def __init__(
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        labels: np.ndarray,
+        classes: list[str],
+        transforms: Sequence[dict[str, Any]] = (),
+        decoder: str = 'cv2',
+        on_error: str = 'raise',
+        skip_limit: int = SKIP_LIMIT,
+    ) -> None:
+        self.folder, self.labels, self.classes = folder, labels, classes
+        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
+        self.paths = np.array([os.fsencode(path) for path in paths], dtype=np.bytes_)
+        self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
+        self.decoder = check_decoder(decoder)
+        self.damaged = Damaged(on_error, skip_limit, len(paths))
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
+        if isinstance(pick, Pick):
+            seed_draws(pick.key)
+        index, image = self._read(index_of(pick), may_skip=isinstance(pick, Pick))
+        for transform in self.transforms:
+            image = transform(image)
+        pixels = torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
+        return {'inputs': pixels, 'labels': torch.tensor(int(self.labels[index]))}
+
+    def path(self, index: int) -> Path:
+        """Return the file of an image."""
+        return self.folder / os.fsdecode(self.paths[index])
+
+    def _read(self, index: int, may_skip: bool) -> tuple[int, np.ndarray]:
+        """Decode an image, or the first good one after it, the same in each run."""
+        for candidate in range(index, index + len(self)):
+            place = candidate % len(self)
+            try:
+                return place, read_image(self.path(place), self.decoder)
+            except DataError as error:
+                if not may_skip:
+                    raise
+                self.damaged.note(place, error)
+        raise DataError(f'none of the {len(self)} images in {self.folder} can be decoded')

@@ -1,0 +1,67 @@
+"""Images that a text file lists with their labels."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.roots import resolve_root
+from openmix_dm.errors import DataError
+from openmix_dm.registry import DATASETS
+
+LINE = re.compile(r'(.*\S)[\s,]+(-?[0-9]+)\s*')  # a path may hold spaces; the label is what comes last
+
+
+@DATASETS.register_module()
+class ImageList(ImageFiles):
+    """Serve the images of a file of lines `path label`, paths below root, labels from 0.
+
+    root: as it is if absolute, else below $OPENMIX_DM_DATA. list_file: absolute, or below root. num_classes: the labels
+    must be lower; without it, the highest label is the last class. The other arguments are those of ImageFiles.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        list_file: str,
+        transforms: Sequence[dict[str, Any]] = (),
+        num_classes: int | None = None,
+        decoder: str = 'cv2',
+        on_error: str = 'raise',
+        skip_limit: int = SKIP_LIMIT,
+    ) -> None:
+        folder = resolve_root(root)
+        paths, labels = read_list(folder / Path(list_file).expanduser(), num_classes)
+        classes = [str(label) for label in range(num_classes or int(labels.max()) + 1)]
+        super().__init__(folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
+
+
+def read_list(path: Path, num_classes: int | None = None) -> tuple[list[str], np.ndarray]:
+    """Return paths and labels of a list; a line that is not as it should be is named."""
+    paths, labels = [], []
+    for number, line in enumerate(read_lines(path), start=1):
+        match = LINE.fullmatch(line)
+        if match is None:
+            raise DataError(f'{path}, line {number}: expected "path label", got {line!r}')
+        label = int(match.group(2))
+        if label < 0 or (num_classes is not None and label >= num_classes):
+            wanted = f'0 to {num_classes - 1}' if num_classes is not None else '0 or more'
+            raise DataError(f'{path}, line {number}: label {label} is out of range, expected {wanted}: {line!r}')
+        paths.append(match.group(1))
+        labels.append(label)
+    if not paths:
+        raise DataError(f'{path} lists no images; expected lines "path label"')
+    return paths, np.array(labels, dtype=np.int64)
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file without empty ones at its end."""
+    try:
+        return path.read_text(encoding='utf-8').rstrip().splitlines()
+    except FileNotFoundError:
+        raise DataError(f'{path} is not there') from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f'{path} cannot be read as text: {error}') from error
