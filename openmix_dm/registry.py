@@ -25,10 +25,10 @@ METRICS = _registry('metric', 'evaluation', parent=mmengine.METRICS)
 HOOKS = _registry('hook', 'engine.hooks', parent=mmengine.HOOKS)
 LOOPS = _registry('loop', 'engine.loops', parent=mmengine.LOOPS)
 RUNNERS = _registry('runner', 'engine.runner', parent=mmengine.RUNNERS)
-OPTIMIZERS = _registry('optimizer', 'engine.optimizers', parent=mmengine.OPTIMIZERS)
+OPTIMIZERS = _registry('optimizer', 'engine.optimizers', 'engine.lamb', parent=mmengine.OPTIMIZERS)
 OPTIM_WRAPPERS = _registry('optim_wrapper', 'engine.optimizers', parent=mmengine.OPTIM_WRAPPERS)
 DATA_SAMPLERS = _registry('data sampler', 'datasets', parent=mmengine.DATA_SAMPLERS)
-PARAM_SCHEDULERS = _registry('parameter scheduler', 'engine.optimizers', parent=mmengine.PARAM_SCHEDULERS)
+PARAM_SCHEDULERS = _registry('parameter scheduler', 'engine.schedules', parent=mmengine.PARAM_SCHEDULERS)
 OPTIM_WRAPPER_CONSTRUCTORS = _registry(
     'optimizer wrapper constructor', 'engine.optimizers', parent=mmengine.OPTIM_WRAPPER_CONSTRUCTORS
 )

@@ -1,50 +1,102 @@
 """Every config of the repository loads by mmengine alone, validates, and builds a model that learns."""
 
+import re
+
 import pytest
 import torch
 from conftest import ROOT
 from mmengine.config import Config
+from paper.loaded import CONFIGS, all_configs, load
 
 from openmix_dm.engine import config as configs
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.validate import validate
+from openmix_dm.paper.published import cells_of
+from openmix_dm.paper.values import resolution
 from openmix_dm.registry import MODELS
 
-CONFIGS = sorted(path for path in (ROOT / 'configs').rglob('*.py') if path.parent.name not in ('_base_', 'tables'))
+NAMES = all_configs()
+BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
+# One leaf for each backbone, and of the digits all: these are trained here.
+SAMPLES = [name for name in NAMES if name.startswith('digits/')] + [
+    next(leaf for leaf in NAMES if leaf.startswith(f'{name.removesuffix(".py")}_cutmix') and '_dm' in leaf)
+    for name in BACKBONE_FILES
+    if any(leaf.startswith(f'{name.removesuffix(".py")}_cutmix_dm') for leaf in NAMES)
+]
 
 
-def name(path):
-    return str(path.relative_to(ROOT / 'configs'))
-
-
-@pytest.mark.parametrize('path', CONFIGS, ids=name)
-def test_config_loads_validates_and_builds(path):
-    config = Config.fromfile(path)
-    assert config.to_dict() == configs.load_config(path).to_dict()
+@pytest.mark.parametrize('name', NAMES)
+def test_config_loads_and_validates(name):
+    config = load(name)
     validate(config)
     resolve(config, world_size=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', NAMES)
+def test_mmengine_alone_reads_the_same(name):
+    alone = Config.fromfile(CONFIGS / name).to_dict()
+    assert alone == load(name).to_dict()
+    assert alone == configs.load_config(CONFIGS / name).to_dict()
+
+
+@pytest.mark.parametrize('name', SAMPLES)
+def test_a_model_of_each_backbone_learns(name):
+    config = load(name)
+    size = resolution(config, 'train')
     with torch.device('meta'):
         model = MODELS.build(config.model)
-        size = 224 if path.parent.name == 'imagenet' else 16
         inputs, labels = torch.empty(4, 3, size, size), torch.empty(4, dtype=torch.long)
     losses = model(inputs, labels, mode='loss')
     sum(losses.values()).backward()
-    assert all(parameter.grad is not None for parameter in model.parameters())
+    assert all(parameter.grad is not None for parameter in model.parameters() if parameter.requires_grad)
 
 
-@pytest.mark.parametrize('path', CONFIGS, ids=name)
-def test_a_leaf_is_short_and_says_what_it_is(path):
-    lines = path.read_text().splitlines()
+@pytest.mark.parametrize('name', NAMES)
+def test_a_leaf_is_short_and_says_what_it_is(name):
+    lines = (CONFIGS / name).read_text().splitlines()
     assert lines[0].startswith('# ')
     code = [line for line in lines if line.strip() and not line.startswith('#')]
     assert len(code) <= 8
+    assert code[0].startswith('_base_ = ')
+
+
+@pytest.mark.parametrize('name', [name for name in NAMES if not name.startswith('digits')])
+def test_a_config_belongs_to_a_cell_or_says_what_it_is_for(name):
+    first = (CONFIGS / name).read_text().splitlines()[0]
+    cells = cells_of(name)
+    if not cells:
+        assert name in BACKBONE_FILES
+        assert re.search(r'the leaves choose mixer and loss|^# To inherit from:', first)
+        return
+    for table, cell in cells:
+        number = table.source.removeprefix('Table ')
+        assert re.search(rf'^# Tables? .*\b{number}\b', first), f'{first} does not name {table.source}'
+        printed = f'{cell.printed:.2f}' if cell.metric in ('top1', 'fgsm') else f'{cell.printed:g}'
+        assert re.search(rf'\b{re.escape(printed)}\b', first), f'{first} does not say {printed}'
+
+
+@pytest.mark.parametrize('name', [name for name in NAMES if not name.startswith('digits')])
+def test_inheritance_is_real(name):
+    """A leaf derives from a file of its own folder, DM from what it is compared with, and repeats nothing of it."""
+    text = (CONFIGS / name).read_text()
+    (base,) = re.findall(r"^_base_ = '(.*)'$", text, re.MULTILINE)
+    if name in BACKBONE_FILES:
+        assert base.startswith('../_base_/') or base in (file.split('/')[1] for file in BACKBONE_FILES)
+        return
+    assert (CONFIGS / name).with_name(base).is_file()
+    stem = name.split('/')[1].removesuffix('.py')
+    mixed = re.search(r'_(dm|mbce|mbce2|dmbce)\b', stem)
+    if mixed and not stem.endswith(('pct', '400e', '600e')):
+        assert base.removesuffix('.py') == stem.replace(mixed.group(), '', 1)
+    own = load(name).to_dict()
+    assert own != load(f'{name.split("/")[0]}/{base}').to_dict() or '_vanilla' in stem
 
 
 def test_the_digits_have_every_loss():
-    have = {path.stem for path in CONFIGS if path.parent.name == 'digits'}
     for mixer in ('vanilla', 'mixup', 'cutmix'):
         for loss in ('', '_dm', '_mbce', '_mbce2', '_dmbce'):
-            assert f'r8_{mixer}{loss}' in have
+            assert f'digits/r8_{mixer}{loss}.py' in NAMES
 
 
 def test_the_papers_values_of_the_imagenet_cell():

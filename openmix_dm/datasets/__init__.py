@@ -13,6 +13,7 @@ from openmix_dm.datasets.picks import Pick
 from openmix_dm.datasets.rand_augment import RandAugment
 from openmix_dm.datasets.samplers import EvalBatches, TrainBatches
 from openmix_dm.datasets.semi_augment import FixMatchRandAugment, SelfTuningRandAugment
+from openmix_dm.datasets.subset_batches import SubsetBatches
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.datasets.tiny_imagenet import TinyImageNet
 from openmix_dm.datasets.transforms import RandomFlip, RandomResizedCrop, Resize, ResizeShortEdge
@@ -42,6 +43,7 @@ __all__ = [
     'Resize',
     'ResizeShortEdge',
     'SelfTuningRandAugment',
+    'SubsetBatches',
     'TenCrop',
     'TensorImages',
     'TinyImageNet',

@@ -34,7 +34,7 @@ def _fill_samplers(config: Config) -> None:
         if loader is not None:
             loader.setdefault('sampler', {'type': sampler})
     accumulation = _accumulation(config)
-    if accumulation > 1 and config.train_dataloader.sampler.type == 'TrainBatches':
+    if accumulation > 1 and config.train_dataloader.sampler.type in ('TrainBatches', 'SubsetBatches'):
         config.train_dataloader.sampler.setdefault('multiple_of', accumulation)
 
 

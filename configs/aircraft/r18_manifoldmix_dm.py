@@ -1,0 +1,4 @@
+# Table 5, FGVC-Aircraft, ResNet-18, 200 epochs, ManifoldMix with DM(CE): 82.57 (eta 1, alpha 0.2).
+_base_ = 'r18_manifoldmix.py'
+
+model = dict(mixer=dict(alpha=0.2), head=dict(loss=dict(type='DecoupledCE', eta=1.0)))

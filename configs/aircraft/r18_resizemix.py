@@ -1,0 +1,4 @@
+# Table 5, FGVC-Aircraft, ResNet-18, 200 epochs, ResizeMix with MCE: 78.10 (alpha 1, as released).
+_base_ = 'r18.py'
+
+model = dict(mixer=dict(type='ResizeMix', alpha=1.0))

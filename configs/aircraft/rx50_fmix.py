@@ -1,0 +1,4 @@
+# Table 5, FGVC-Aircraft, ResNeXt-50, 200 epochs, FMix with MCE: 84.85 (alpha 0.2, as released).
+_base_ = 'rx50.py'
+
+model = dict(mixer=dict(type='FMix', alpha=0.2))

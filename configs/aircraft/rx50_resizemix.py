@@ -1,0 +1,4 @@
+# Table 5, FGVC-Aircraft, ResNeXt-50, 200 epochs, ResizeMix with MCE: 84.08 (alpha 1, as released).
+_base_ = 'rx50.py'
+
+model = dict(mixer=dict(type='ResizeMix', alpha=1.0))

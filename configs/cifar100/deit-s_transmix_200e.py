@@ -1,0 +1,10 @@
+# Table 10, CIFAR-100, DeiT-S, 200 epochs, Mixup or TransMix with MCE: 76.17 (alpha and probabilities as released).
+_base_ = 'deit-s.py'
+
+model = dict(
+    mixer=dict(
+        type='RandomMixer',
+        mixers=[dict(type='Mixup', alpha=0.8), dict(type='TransMix', mixer=dict(type='CutMix', alpha=1.0))],
+        probs=[0.2, 0.8],
+    )
+)

@@ -1,0 +1,4 @@
+# Table A8, CIFAR-100, ResNet-18, 50 % of the images, 800 epochs, Mixup with MCE: 64.55.
+_base_ = 'r18_mixup.py'
+
+train_dataloader = dict(sampler=dict(type='SubsetBatches', fraction=0.5))

@@ -1,0 +1,4 @@
+# Table A8, CIFAR-100, ResNet-18, 30 % of the images, 800 epochs, PuzzleMix with DM(CE): 57.36.
+_base_ = 'r18_puzzlemix_dm.py'
+
+train_dataloader = dict(sampler=dict(type='SubsetBatches', fraction=0.3))

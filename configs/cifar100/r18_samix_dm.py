@@ -1,0 +1,4 @@
+# Table A2, CIFAR-100, ResNet-18, 800 epochs, SAMix with DM(CE): 82.40 (eta 1, alpha 2).
+_base_ = 'r18_samix.py'
+
+model = dict(head=dict(loss=dict(type='DecoupledCE', eta=1.0)))

@@ -1,0 +1,4 @@
+# Table 1, CIFAR-100, WRN-28-8, 800 epochs, ManifoldMix with DM(CE): 83.72 (eta 0.1, alpha 0.2).
+_base_ = 'wrn28-8_manifoldmix.py'
+
+model = dict(mixer=dict(alpha=0.2), head=dict(loss=dict(type='DecoupledCE', eta=0.1)))

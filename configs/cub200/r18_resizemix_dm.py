@@ -1,0 +1,4 @@
+# Table 5, CUB-200-2011, ResNet-18, 200 epochs, ResizeMix with DM(CE): 79.58 (eta 1, alpha 0.2).
+_base_ = 'r18_resizemix.py'
+
+model = dict(mixer=dict(alpha=0.2), head=dict(loss=dict(type='DecoupledCE', eta=1.0)))

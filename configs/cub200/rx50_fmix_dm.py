@@ -1,0 +1,4 @@
+# Table 5, CUB-200-2011, ResNeXt-50, 200 epochs, FMix with DM(CE): 84.85 (eta 0.1, alpha 0.2).
+_base_ = 'rx50_fmix.py'
+
+model = dict(head=dict(loss=dict(type='DecoupledCE', eta=0.1)))

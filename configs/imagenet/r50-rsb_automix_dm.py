@@ -1,0 +1,4 @@
+# Table A4, ImageNet-1k, ResNet-50, RSB A3, 100 epochs, AutoMix with DM(CE): 77.82 (eta 1, alpha 2).
+_base_ = 'r50-rsb_automix.py'
+
+model = dict(head=dict(loss=dict(type='DecoupledCE', eta=1.0)))

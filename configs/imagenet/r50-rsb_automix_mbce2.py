@@ -1,0 +1,4 @@
+# Table A4, ImageNet-1k, ResNet-50, RSB A3, 100 epochs, AutoMix with MBCE(two): 77.46.
+_base_ = 'r50-rsb_automix.py'
+
+model = dict(head=dict(loss=dict(type='MixedBCE', two_hot=True)))

@@ -1,0 +1,4 @@
+# Table 3, ImageNet-1k, ResNet-50, RSB A3, 100 epochs, CutMix with DM(CE): 77.22 (eta 0.1, alpha 0.2).
+_base_ = 'r50-rsb_cutmix.py'
+
+model = dict(head=dict(loss=dict(type='DecoupledCE', eta=0.1)))

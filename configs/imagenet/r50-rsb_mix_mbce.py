@@ -1,0 +1,4 @@
+# Table 3, ImageNet-1k, ResNet-50, RSB A3, 100 epochs, Mixup or CutMix with MBCE(one): 78.08.
+_base_ = 'r50-rsb_mix.py'
+
+model = dict(head=dict(loss=dict(type='MixedBCE')))

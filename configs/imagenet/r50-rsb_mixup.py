@@ -1,0 +1,4 @@
+# Table 3, ImageNet-1k, ResNet-50, RSB A3, 100 epochs, Mixup with MCE: 76.01 (alpha 0.2, as released).
+_base_ = 'r50-rsb.py'
+
+model = dict(mixer=dict(type='Mixup', alpha=0.2))

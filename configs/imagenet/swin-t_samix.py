@@ -1,0 +1,4 @@
+# Table A5, ImageNet-1k, Swin-T, DeiT recipe, 300 epochs, SAMix with MCE: 81.87 (alpha 2, as released).
+_base_ = 'swin-t.py'
+
+model = dict(mixer=dict(type='SAMix', alpha=2.0, momentum_end=0.99999, dropout=0.1))

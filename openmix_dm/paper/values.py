@@ -1,0 +1,67 @@
+"""The values of a config that a table is about, in one flat dict."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mmengine.config import Config
+
+# Sides of images that a data set serves as they are.
+NATIVE_SIZES = {'Digits': 16, 'CIFAR10': 32, 'CIFAR100': 32, 'TinyImageNet': 64}
+
+
+def resolved_values(config: Config) -> dict[str, Any]:
+    """Return mixer, alpha, loss, eta, t, xi, epochs, optimiser, lr, weight decay, batch, resolution, share of images.
+
+    A mixture has a list of alphas, and one of each value that its losses differ in, in the order of its policies.
+    """
+    model, optimizer = config.model, config.optim_wrapper.optimizer
+    policies = policies_of(model.get('mixer') or {'type': 'NoMix'})
+    loss = model.head.loss
+    losses = loss['losses'] if loss['type'] == 'ByPolicy' else [loss]
+    train = config.get('train_cfg') or {}
+    return {
+        'mixer': ' | '.join(policy['type'] for policy in policies),
+        'alpha': _one_or_list(policies, lambda policy: _alpha(policy)),
+        'loss': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
+        'two_hot': any(part.get('two_hot', False) for part in losses),
+        **{name: _one_or_list(losses, lambda part, name=name: part.get(name)) for name in ('eta', 't', 'xi')},
+        'epochs': train.get('max_epochs'),
+        'steps': train.get('max_iters'),
+        'optimiser': optimizer['type'],
+        'lr': optimizer['lr'],
+        'weight_decay': optimizer.get('weight_decay', 0),
+        'batch': config.get('global_batch_size'),
+        'resolution': resolution(config, 'train'),
+        'fraction': config.train_dataloader.get('sampler', {}).get('fraction', 1.0),
+    }
+
+
+def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the mixers of a mixture, or the one."""
+    return mixer['mixers'] if mixer['type'] == 'RandomMixer' else [mixer]
+
+
+def resolution(config: Config, phase: str) -> int:
+    """Return the side of the images that a phase feeds the network."""
+    dataset = config[f'{phase}_dataloader'].dataset
+    while 'dataset' in dataset:  # one that wraps another
+        dataset = dataset['dataset']
+    sizes = [transform['size'] for transform in _flat(dataset.get('transforms', ())) if 'size' in transform]
+    return sizes[-1] if sizes else dataset.get('size', NATIVE_SIZES.get(dataset['type'], 224))
+
+
+def _flat(transforms: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for transform in transforms:
+        if 'transforms' in transform:
+            yield from _flat(transform['transforms'])
+        else:
+            yield transform
+
+
+def _alpha(policy: Mapping[str, Any]) -> float | None:
+    return _alpha(policy['mixer']) if 'mixer' in policy else policy.get('alpha')
+
+
+def _one_or_list(parts: Sequence[Any], value: Callable[[Any], Any]) -> Any:
+    values = [value(part) for part in parts]
+    return values[0] if len(values) == 1 or all(other is None for other in values) else values
