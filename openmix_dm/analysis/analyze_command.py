@@ -14,6 +14,10 @@ STUDIES: dict[str, tuple[str, str]] = {
     'fgsm': ('fgsm', 'error under FGSM and PGD against eps (Table A7)'),
     'occlusion': ('occlusion', 'accuracy against the share of hidden patches (Figure 6)'),
     'calibration': ('calibration', 'reliability diagrams and expected calibration error'),
+    'mixed-accuracy': ('mixed_accuracy', 'top-1 and top-2 accuracy on mixed images by lam (Figures 3, 5 and A1)'),
+    'cam': ('cam', 'Grad-CAM of the two best classes on mixed images (Figure 1)'),
+    'hard': ('hard', 'the two kinds of hard CutMix samples (Figure 2)'),
+    'rescale': ('rescale', 'the rescaled label weight r(lam) of DM(BCE) (Figure 4)'),
 }
 
 

@@ -50,34 +50,36 @@ def measure(subject: Subject, bins: int, limit: int | None) -> Reliability:
 
 
 def draw(names: list[str], measured: list[Reliability]) -> Any:
-    """Draw one diagram a model: accuracy as bars, the gap to the diagonal hatched, the share of images below."""
+    """Draw one diagram a model: accuracy and mean confidence of each bin, and below how many images it has."""
+    from matplotlib.figure import Figure
+
     columns = min(len(names), COLUMNS)
     bands = -(-len(names) // columns)
-    figure, axes = figures.plain_figure(columns, bands, width=3.2, height=3.4)
-    for axis in axes.flat[len(names) :]:
-        axis.axis('off')
-    for axis, name, each in zip(axes.flat, names, measured, strict=False):
-        _diagram(axis, each)
-        figures.finish(axis, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', 'confidence', '')
-        axis.set_ylabel('accuracy', fontsize=9)
+    figure = Figure(figsize=(3.2 * columns, 4.0 * bands), dpi=120, layout='constrained')
+    axes = figure.subplots(2 * bands, columns, squeeze=False, sharex=True, height_ratios=[3.2, 1] * bands)
+    for axis in axes.flat:
+        axis.set_visible(False)
+    for number, (name, each) in enumerate(zip(names, measured, strict=True)):
+        band, column = divmod(number, columns)
+        above, below = axes[2 * band][column], axes[2 * band + 1][column]
+        _diagram(above, below, each)
+        figures.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
+        figures.finish(below, '', 'confidence', 'share of images')
     return figure
 
 
-def _diagram(axis: Any, each: Reliability) -> None:
-    width = each.edges[1] - each.edges[0]
-    centres = [(low + high) / 2 for low, high in zip(each.edges, each.edges[1:], strict=False)]
-    shares = [count / sum(each.counts) for count in each.counts]
+def _diagram(above: Any, below: Any, each: Reliability) -> None:
     filled = [number for number, count in enumerate(each.counts) if count]
-    at = [centres[number] for number in filled]
-    accuracy = [each.accuracy[number] for number in filled]
-    gap = [each.confidence[number] - each.accuracy[number] for number in filled]
-    axis.bar(at, accuracy, width=width * 0.92, color=figures.COLOURS[0], label='accuracy')
-    axis.bar(
-        at, gap, bottom=accuracy, width=width * 0.92, fill=False, edgecolor=figures.COLOURS[1], hatch='////',
-        linewidth=0.8, label='gap to confidence',
-    )  # fmt: skip
-    axis.step([*each.edges], [0, *shares], color=figures.COLOURS[6], linewidth=0.8, label='share of images')
-    axis.plot([0, 1], [0, 1], color=figures.COLOURS[7], linewidth=0.8, linestyle=':')
-    axis.set_xlim(0, 1)
-    axis.set_ylim(0, 1.02)
-    axis.legend(fontsize=7, frameon=False, loc='upper left')
+    width = 0.92 * (each.edges[1] - each.edges[0])
+    centres = [(each.edges[number] + each.edges[number + 1]) / 2 for number in filled]
+    accuracy, confidence = ([values[number] for number in filled] for values in (each.accuracy, each.confidence))
+    above.bar(centres, accuracy, width=width, color=figures.COLOURS[4], label='accuracy')
+    above.vlines(centres, accuracy, confidence, color=figures.COLOURS[1], linewidth=1.2, label='gap')
+    above.plot(centres, confidence, 'o', color=figures.COLOURS[1], markersize=3.5, label='mean confidence')
+    above.plot([0, 1], [0, 1], color=figures.COLOURS[7], linewidth=0.8, linestyle=':')
+    below.bar(centres, [each.counts[i] / sum(each.counts) for i in filled], width=width, color=figures.COLOURS[7])
+    for axis in (above, below):
+        axis.set_visible(True)
+        axis.set_xlim(0, 1)
+        axis.set_ylim(0, 1.03)
+    above.legend(fontsize=7, frameon=False, loc='upper left')
