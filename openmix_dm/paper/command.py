@@ -21,6 +21,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_list(commands)
     add_run(commands)
     add_status(commands)
+    add_collect(commands)
     return parser.parse_args(arguments)
 
 
@@ -62,6 +63,18 @@ def add_status(commands: Any) -> None:
     add_table(parser)
     parser.add_argument('--trials', type=int, help="runs of each config (the table's: 3)")
     parser.set_defaults(work=show_status)
+
+
+def add_collect(commands: Any) -> None:
+    """Add `collect TABLE`."""
+    from openmix_dm.paper.collect_table import FORMATS, collect_table
+
+    parser = commands.add_parser('collect', help="the paper's numbers beside ours, from the work dirs alone")
+    add_table(parser)
+    parser.add_argument('--trials', type=int, help="trials that a cell should have (the table's: 3)")
+    parser.add_argument('--format', choices=FORMATS, default='md', help='svg: the plot of a table that has an axis')
+    parser.add_argument('--out', type=Path, metavar='FILE', help='write to a file instead of the screen')
+    parser.set_defaults(work=collect_table)
 
 
 def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:

@@ -27,11 +27,11 @@ class Commands:
     """The programs that do the work; each is followed by arguments."""
 
     train: tuple[str, ...] = (sys.executable, str(TOOLS / 'train.py'))
-    attack: tuple[str, ...] = (sys.executable, str(TOOLS / 'table.py'), 'attack')
+    attack: tuple[str, ...] = (sys.executable, str(TOOLS / 'analyze.py'))
 
     def of(self, step: Step) -> list[list[str]]:
         """Return what is to be run for a step, in order."""
-        attack = [[*self.attack, str(step.run.folder)]] if step.run.attacked else []
+        attack = [[*self.attack, *step.run.attack_arguments()]] if step.run.attacked else []
         return attack if step.action == 'attack' else [[*self.train, *step.run.train_arguments()], *attack]
 
 

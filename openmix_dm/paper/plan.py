@@ -10,10 +10,9 @@ from mmengine.config import Config
 from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.engine.train import prepare
 from openmix_dm.errors import ConfigError
-from openmix_dm.paper.runs import Run
+from openmix_dm.paper.runs import FGSM, Run
 from openmix_dm.paper.states import State, read_state
 
-FGSM = 'fgsm.json'
 Action = Literal['start', 'resume', 'attack', 'skip', 'busy', 'refuse']
 TODO: tuple[Action, ...] = ('start', 'resume', 'attack')
 

@@ -12,6 +12,7 @@ from openmix_dm.paper.cells import Cell, Table
 from openmix_dm.paper.own import CONFIGS
 
 TOOLS = CONFIGS.parent / 'tools'
+FGSM, EPS_255 = Path('fgsm.json'), 8.0  # of Table A7: one signed step of 8/255
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Run:
         """Return the arguments of train.py: start, or go on where it stopped."""
         arguments = [shown(self.config), '--seed', str(self.seed), '--work-dir', str(self.folder), '--resume']
         return [*arguments, '--cfg-options', *self.options] if self.options else arguments
+
+    def attack_arguments(self) -> list[str]:
+        """Return the arguments of analyze.py that measure the error under attack, on the last checkpoint."""
+        return ['fgsm', str(self.folder), '--eps', f'{EPS_255:g}', '--out', str(self.folder / FGSM.with_suffix('.png'))]
 
     def command_line(self) -> str:
         """Return the training as one would type it."""

@@ -36,9 +36,11 @@ if [ "$code" -eq 75 ]; then scontrol requeue "$SLURM_JOB_ID"; fi
 {attack}exit "$code"
 """
 
-ATTACK = """# The error under attack, from the last checkpoint.
-if [ "$code" -eq 0 ] && [ -n "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacked})" ]; then
-    {python} {table} attack "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacked})"
+ATTACK = """# The error under attack, from the last checkpoint; the line of a run that no cell asks it of is empty.
+arguments=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacks})
+if [ "$code" -eq 0 ] && [ -n "$arguments" ]; then
+    eval "set -- $arguments"
+    srun --ntasks=1 {python} {analyze} "$@"
     code=$?
 fi
 """
@@ -66,13 +68,16 @@ def headers_of(name: str, partition: str, count: int, folder: Path, settings: Se
 def make_script(
     title: str, name: str, partition: str, steps: Sequence[Step], folder: Path, settings: Sequence[str]
 ) -> dict[str, str]:
-    """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, attacked.txt."""
+    """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, attacks.txt."""
     files = {'runs.txt': ''.join(f'{shlex.join(step.run.train_arguments())}\n' for step in steps)}
-    python, table, train = (shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'table.py', TOOLS / 'train.py'))
+    python, train, analyze = (
+        shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'train.py', TOOLS / 'analyze.py')
+    )
     attack = ''
     if any(step.run.attacked for step in steps):
-        files['attacked.txt'] = ''.join(f'{step.run.folder if step.run.attacked else ""}\n' for step in steps)
-        attack = ATTACK.format(attacked=shlex.quote(str(folder / 'attacked.txt')), python=python, table=table)
+        lines = [shlex.join(step.run.attack_arguments()) if step.run.attacked else '' for step in steps]
+        files['attacks.txt'] = ''.join(f'{line}\n' for line in lines)
+        attack = ATTACK.format(attacks=shlex.quote(str(folder / 'attacks.txt')), python=python, analyze=analyze)
     files['array.sh'] = SCRIPT.format(
         title=title,
         count=len(steps),

@@ -1,0 +1,1 @@
+"""The forms in which a collected table is given out."""

@@ -1,0 +1,1 @@
+"""A collected table as one self-contained page: numbers, curves, mixed samples, configurations and costs."""

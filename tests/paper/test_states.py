@@ -1,0 +1,99 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+from paper.folders import write_run
+
+from openmix_dm.engine.run_folder import METRICS, RUN
+from openmix_dm.paper.cells import Cell, Table
+from openmix_dm.paper.claim import CLAIM, claim
+from openmix_dm.paper.runs import runs_of
+from openmix_dm.paper.states import ago, read_state
+
+
+@pytest.fixture
+def run(tmp_path):
+    return runs_of(Table('t', 'T', (Cell('a', 'a', 'b', 'digits/r8_mixup.py'),)), tmp_path, trials=1)[0]
+
+
+def grow_old(folder, seconds):
+    for name in (RUN, METRICS):
+        os.utime(folder / name, (time.time() - seconds,) * 2)
+
+
+def test_waiting_until_somebody_claims_it(run):
+    assert read_state(run.folder).kind == 'waiting'
+    held = claim(run.folder)
+    assert read_state(run.folder).kind == 'running'
+    held.release()
+    assert read_state(run.folder).kind == 'waiting'
+
+
+def test_running_with_epoch_and_rest(run):
+    write_run(run, (50.0, 60.0), state='running')
+    state = read_state(run.folder)
+    assert (state.kind, state.epoch, state.epochs) == ('running', 2, 40)
+    # 14 iterations an epoch, 38 epochs left, batches of 100, 1000 images/s
+    assert state.seconds_left == pytest.approx(14 * 38 * 100 / 1000)
+
+
+def test_no_estimate_before_the_first_epoch(run):
+    write_run(run, (), state='running')
+    assert read_state(run.folder).seconds_left is None
+
+
+def test_stale_when_quiet_for_long(run):
+    write_run(run, state='running')
+    grow_old(run.folder, 7200)
+    state = read_state(run.folder)
+    assert (state.kind, state.cause) == ('stale', 'no process, last sign 2 h ago')
+
+
+def test_stale_at_once_when_its_process_on_this_machine_is_gone(run):
+    claim(run.folder).release()
+    write_run(run, state='running')
+    assert read_state(run.folder).kind == 'stale'
+
+
+def test_a_quiet_run_of_a_living_process_is_running(run):
+    write_run(run, state='running')
+    grow_old(run.folder, 7200)
+    held = claim(run.folder)
+    assert read_state(run.folder).kind == 'running'
+    held.release()
+
+
+@pytest.mark.parametrize(
+    ('said', 'kind', 'cause'),
+    [
+        ('done', 'done', ''),
+        ('failed: NumericError: loss is nan', 'failed', 'NumericError: loss is nan'),
+        ('failed: KeyboardInterrupt: ', 'stopped', ''),
+        ('preempted', 'stopped', ''),
+    ],
+)
+def test_what_run_json_says(run, said, kind, cause):
+    write_run(run, state=said)
+    state = read_state(run.folder)
+    assert (state.kind, state.cause, state.epoch) == (kind, cause, 2)
+
+
+def test_a_failed_run_that_goes_on_is_running(run):
+    write_run(run, state='failed: NumericError: x')
+    held = claim(run.folder)
+    assert read_state(run.folder).kind == 'running'
+    held.release()
+    assert (run.folder / CLAIM).exists()
+
+
+def test_of_another_node_the_age_decides(run):
+    write_run(run, state='running')
+    Path(run.folder / CLAIM).write_text('{"node": "somewhere-else"}')
+    assert read_state(run.folder).kind == 'running'
+    grow_old(run.folder, 3000)
+    assert read_state(run.folder).kind == 'stale'
+
+
+def test_lengths_of_time():
+    assert [ago(s) for s in (3, 119, 150, 7300, 200000)] == ['3 s', '119 s', '2 min', '2 h', '2 d']
