@@ -18,7 +18,7 @@ from openmix_dm.paper.values import resolution
 from openmix_dm.registry import MODELS
 
 NAMES = all_configs()
-PENDING = ('CIFAR100', 'TinyImageNet', 'CUB200', 'Aircraft', 'AutoMix', 'SAMix', 'repeats')
+PENDING = ('AutoMix', 'SAMix', 'repeats')
 FOLDERS = sorted({name.split('/')[0] for name in NAMES})
 OF_THE_PAPER = [folder for folder in FOLDERS if not folder.startswith('digits')]
 BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
@@ -55,7 +55,7 @@ def test_configs_load_and_validate(folder):
             except ConfigError as error:
                 if not any(word in str(error).split('(known')[0] for word in PENDING):
                     raise
-                pytest.xfail(str(error))
+                continue
             resolve(config, world_size=1)
 
 
