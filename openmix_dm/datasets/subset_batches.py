@@ -31,7 +31,7 @@ class SubsetBatches(TrainBatches):
         generator = torch.Generator().manual_seed(key(SUBSET, seed))
         drawn = torch.randperm(len(dataset), generator=generator)[: round(fraction * len(dataset))]
         self.chosen = drawn.sort().values
-        super().__init__(self.chosen, batch_size, seed, shuffle, multiple_of)
+        super().__init__(self.chosen, batch_size, seed, shuffle=shuffle, multiple_of=multiple_of)
 
     def _order(self, epoch: int) -> torch.Tensor:
         return self.chosen[super()._order(epoch)]

@@ -39,6 +39,7 @@ REGISTRIES: dict[str, Registry] = {
     'model': MODELS,
     'data_preprocessor': MODELS,
     'backbone': BACKBONES,
+    'teacher': BACKBONES,
     'head': HEADS,
     'mixer': MIXERS,
     'mixers': MIXERS,

@@ -1,6 +1,6 @@
 """The values of a config that a table is about, in one flat dict."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mmengine.config import Config
@@ -21,10 +21,10 @@ def resolved_values(config: Config) -> dict[str, Any]:
     train = config.get('train_cfg') or {}
     return {
         'mixer': ' | '.join(policy['type'] for policy in policies),
-        'alpha': _one_or_list(policies, lambda policy: _alpha(policy)),
+        'alpha': _one_or_list([_alpha(policy) for policy in policies]),
         'loss': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
         'two_hot': any(part.get('two_hot', False) for part in losses),
-        **{name: _one_or_list(losses, lambda part, name=name: part.get(name)) for name in ('eta', 't', 'xi')},
+        **{name: _one_or_list([part.get(name) for part in losses]) for name in ('eta', 't', 'xi')},
         'epochs': train.get('max_epochs'),
         'steps': train.get('max_iters'),
         'optimiser': optimizer['type'],
@@ -62,6 +62,5 @@ def _alpha(policy: Mapping[str, Any]) -> float | None:
     return _alpha(policy['mixer']) if 'mixer' in policy else policy.get('alpha')
 
 
-def _one_or_list(parts: Sequence[Any], value: Callable[[Any], Any]) -> Any:
-    values = [value(part) for part in parts]
-    return values[0] if len(values) == 1 or all(other is None for other in values) else values
+def _one_or_list(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 or all(value is None for value in values) else values
