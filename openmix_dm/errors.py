@@ -6,6 +6,7 @@ class Failure(Exception):
 
     exit_code = 1
     cause = 'failure'
+    verdict = 'FAILED'
 
 
 class ConfigError(Failure):
@@ -44,7 +45,15 @@ class DistributedError(Failure):
 
 
 class ResourceError(Failure):
-    """A disk is full or a folder cannot be written."""
+    """A disk is full, a folder cannot be written, or memory has run out."""
 
     exit_code = 7
     cause = 'resources'
+
+
+class Preempted(Failure):
+    """A signal asked the run to stop; it has saved its state and wants to be started again."""
+
+    exit_code = 75
+    cause = 'preempted'
+    verdict = 'STOPPED'

@@ -6,10 +6,5 @@ set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: $0 CONFIG N [arguments of train.py]" >&2; exit 2; }
 config=$1 processes=$2
 shift 2
-if [ "${NNODES:-1}" -gt 1 ]; then
-    rendezvous=(--nnodes "$NNODES" --node_rank "$NODE_RANK" --master_addr "$MASTER_ADDR" --master_port "${PORT:-29500}")
-else
-    rendezvous=(--standalone) # on a free port of its own
-fi
-exec "${PYTHON:-python}" -m torch.distributed.run "${rendezvous[@]}" --nproc_per_node "$processes" \
+exec "${PYTHON:-python}" -m openmix_dm.engine.launcher "$processes" \
     "$(dirname "$0")/train.py" "$config" --launcher pytorch "$@"

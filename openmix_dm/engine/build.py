@@ -8,6 +8,10 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.data import DataLoader
 
+from openmix_dm import __version__
+from openmix_dm.engine.config import fingerprint
+from openmix_dm.engine.hooks.proof import digest
+from openmix_dm.engine.launch import agree
 from openmix_dm.engine.runner import MixRunner
 from openmix_dm.engine.validate import refusing
 from openmix_dm.errors import ConfigError
@@ -19,6 +23,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
     loaders = {phase: build_loader(config, phase) for phase in phases}
     model = build_model(config)
     check_classes(model, loaders)
+    agree(lambda: identity(config, model, loaders))
     runner = MixRunner(
         model=model,
         work_dir=config.work_dir,
@@ -64,6 +69,26 @@ def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> No
             raise ConfigError(
                 f'model.head.num_classes={outputs}, but the data set of {phase}_dataloader has {classes} classes'
             )
+
+
+def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:
+    """Return what has to be the same on all ranks."""
+    return {
+        'the version of openmix_dm': __version__,
+        'the version of torch': torch.__version__,
+        'the config': fingerprint(config),
+        **{f'the images of {phase}_dataloader': describe_data(loader) for phase, loader in loaders.items()},
+        'the initial weights': digest(*model.state_dict().values()),
+    }
+
+
+def describe_data(loader: DataLoader | None) -> str:
+    """Return how many images a loader has, and a hash of their labels."""
+    if loader is None:
+        return 'none'
+    dataset: Any = loader.dataset
+    labels = digest(torch.as_tensor(dataset.labels)) if hasattr(dataset, 'labels') else 'unknown'
+    return f'{len(dataset)} images, labels {labels}'
 
 
 def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, Any]:

@@ -30,18 +30,23 @@ class Entry:
     sha256: str | None  # None: the index does not know the file (a crash came between rename and index)
 
 
+def _age(entry: Entry) -> tuple[int, bool]:
+    return entry.iter, entry.file.startswith('epoch')  # of the last iteration of an epoch: saved after its validation
+
+
 class CheckpointStore:
     """The checkpoints of one run folder; file names are kept relative, so that the folder can move."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def save(self, state: dict[str, Any], name: str, iteration: int, keep: int) -> Path:
-        """Write a checkpoint and then remove all but the newest `keep` of them."""
+    def save(self, state: dict[str, Any], name: str, iteration: int, keep: int | None) -> Path:
+        """Write a checkpoint and then remove all but the newest `keep` of them; None removes nothing."""
         final = self.folder / name
         entry = Entry(name, iteration, save_file(state, final))
-        kept = sorted([*(old for old in self.entries() if old.file != name), entry], key=lambda e: e.iter)
-        doomed, kept = kept[: max(len(kept) - keep, 0)], kept[-keep:]
+        found = sorted([*(old for old in self.entries() if old.file != name), entry], key=_age)
+        surplus = max(len(found) - keep, 0) if keep is not None else 0
+        doomed, kept = found[:surplus], found[surplus:]
         write_atomically(self.folder / INDEX, json.dumps([asdict(each) for each in kept], indent=1))
         for old in doomed:
             (self.folder / old.file).unlink(missing_ok=True)
@@ -54,7 +59,7 @@ class CheckpointStore:
             kind, _, number = path.stem.partition('_')
             if path.name not in known and kind in ('epoch', 'iter') and number.isdigit():
                 known[path.name] = Entry(path.name, _iteration_in(path), None)
-        return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=lambda e: e.iter)
+        return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=_age)
 
     def newest(self, warn: Callable[[str], None]) -> tuple[Path, dict[str, Any]] | None:
         """Return the newest checkpoint that verifies and loads, None if there is none; warn about each bad one."""

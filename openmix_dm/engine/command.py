@@ -23,8 +23,12 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
     try:
         command(args)
     except Failure as failure:
-        print(f'openmix_dm: FAILED cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
+        print(f'openmix_dm: {failure.verdict} cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
         return failure.exit_code
+    except Exception as error:  # nobody foresaw it: the traceback follows, below a line that says what it is about
+        text = (str(error).strip().splitlines() or [''])[0][:200]
+        print(f'openmix_dm: FAILED cause=unexpected: {type(error).__name__}: {text}', file=sys.stderr, flush=True)
+        raise
     except KeyboardInterrupt:
         print('openmix_dm: FAILED cause=interrupted: stopped from the keyboard', file=sys.stderr, flush=True)
         return 130
@@ -35,5 +39,6 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
 KNOWN_WARNINGS = (
     r'.*torch\.jit\.script.*',
     r'.*broadcast_buffers.*',
+    r'Setting (OMP|MKL)_NUM_THREADS.*',
     r'.*lr_scheduler\.step\(\).*optimizer\.step\(\).*',
 )

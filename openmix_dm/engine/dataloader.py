@@ -1,5 +1,7 @@
 """Build a loader from its config."""
 
+import faulthandler
+import signal
 import sys
 from typing import Any
 
@@ -7,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from openmix_dm.engine.preemption import SIGNALS
 from openmix_dm.registry import DATA_SAMPLERS, DATASETS
 
 WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
@@ -31,7 +34,7 @@ def build_dataloader(
             'prefetch_factor': prefetch_factor,
             'persistent_workers': persistent_workers,
             'timeout': timeout,
-            'worker_init_fn': _one_thread,
+            'worker_init_fn': _prepare_worker,
         }
     return DataLoader(
         images,
@@ -50,8 +53,15 @@ def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str,
     return {name: torch.stack([sample[name] for sample in samples]) for name in samples[0]}
 
 
-def _one_thread(worker: int) -> None:
-    """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
+def _prepare_worker(worker: int) -> None:
+    """Keep a worker to one core: the number of workers is the number of cores that loading takes.
+
+    Schedulers signal every process of a job: a worker leaves the answer to its rank, which needs it until the state is
+    saved. SIGQUIT makes it say where it is.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    faulthandler.register(signal.SIGQUIT)
     torch.set_num_threads(1)
     if 'cv2' in sys.modules:  # no need to import it where no image is decoded
         sys.modules['cv2'].setNumThreads(0)

@@ -1,19 +1,36 @@
-"""Bring the processes of a run together: torchrun or Slurm, nccl on GPUs and gloo without."""
+"""Bring the processes of a run together: torchrun, our launcher or Slurm; nccl on GPUs and gloo without."""
 
 import os
-import re
-from collections.abc import Mapping, MutableMapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from openmix_dm.errors import DistributedError
+from openmix_dm.engine.preemption import several_ranks
+from openmix_dm.engine.slurm import translate_slurm
+from openmix_dm.errors import DistributedError, Failure
 
 LAUNCHERS = ('none', 'pytorch', 'slurm')
+VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
+INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
+KEYS = 'openmix_dm'
 
 
-def join_processes(launcher: str, timeout_seconds: int = 1800) -> tuple[int, int]:
+@contextmanager
+def processes(launcher: str, config: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+    """Join the processes of a run for as long as it runs; `env_cfg.dist_cfg` may set the time-outs."""
+    limits = (config.get('env_cfg') or {}).get('dist_cfg') or {}
+    try:
+        yield join_processes(launcher, limits.get('timeout', TIMEOUT), limits.get('init_timeout', INIT_TIMEOUT))
+    finally:
+        leave_processes()
+
+
+def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float = INIT_TIMEOUT) -> tuple[int, int]:
     """Initialise the process group that a launcher has prepared; return rank and world size.
 
     Before mmengine's Runner, which then leaves it alone: its own way selects a CUDA device on machines that have none.
@@ -22,19 +39,111 @@ def join_processes(launcher: str, timeout_seconds: int = 1800) -> tuple[int, int
         return 0, 1
     if launcher == 'slurm':
         translate_slurm(os.environ)
-    missing = [
-        name for name in ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT') if name not in os.environ
-    ]
+    missing = [name for name in VARIABLES if name not in os.environ]
     if missing:
         raise DistributedError(
-            f'--launcher {launcher} finds no {", ".join(missing)} in the environment; start it by '
-            'torchrun (--launcher pytorch) or srun (--launcher slurm)'
+            f'--launcher {launcher} finds no {", ".join(missing)} in the environment; start it by tools/dist_train.sh '
+            'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
         )
+    rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
-    backend = 'nccl' if torch.cuda.is_available() else 'gloo'
-    dist.init_process_group(backend, timeout=timedelta(seconds=timeout_seconds))
-    return dist.get_rank(), dist.get_world_size()
+    store = meet(rank, world_size, init_timeout)
+    dist.init_process_group(
+        'nccl' if torch.cuda.is_available() else 'gloo',
+        store=store,
+        rank=rank,
+        world_size=world_size,
+        timeout=timedelta(seconds=timeout),
+    )
+    return rank, world_size
+
+
+def meet(rank: int, world_size: int, timeout: float) -> Any:
+    """Return the store that all ranks share, once all of them are there."""
+    host, port = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])
+    hosts = rank == 0 and os.environ.get('TORCHELASTIC_USE_AGENT_STORE') != 'True'  # torchrun has a store of its own
+    try:
+        shared = dist.TCPStore(host, port, world_size, hosts, timedelta(seconds=timeout), wait_for_workers=False)
+    except (RuntimeError, ValueError) as error:
+        todo = 'is the port taken? Another one: PORT=...' if rank == 0 else 'did rank 0 start, and can it be reached?'
+        raise DistributedError(
+            f'rank {rank} of {world_size} cannot {"listen at" if rank == 0 else "reach rank 0 at"} {host}:{port} '
+            f'within {timeout:g} s ({_first_line(error)}); {todo}'
+        ) from None
+    store = dist.PrefixStore(f'{KEYS}/{os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")}', shared)
+    store.set(f'joined/{rank}', 'yes')
+    absent = absent_ranks(store, 'joined', world_size, timeout)
+    if absent:
+        raise DistributedError(f'rank {rank}: after {timeout:g} s {_ranks(absent)} of {world_size} had not joined')
+    return store
+
+
+def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> list[int]:
+    """Return the ranks that have not reported an event within a time."""
+    deadline = time.monotonic() + timeout
+    absent = list(range(world_size))
+    while True:
+        absent = [rank for rank in absent if not store.check([f'{event}/{rank}'])]
+        if not absent or time.monotonic() > deadline:
+            return absent
+        time.sleep(0.05)
+
+
+def lost_connection(error: BaseException, patience: float = 2.0) -> DistributedError | None:
+    """Turn what torch raises when other ranks do not answer into an error that names them; None if it is not that."""
+    if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and 'gloo' in str(error).lower())):
+        return None
+    if not dist.is_initialized():
+        return DistributedError(_first_line(error))
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    try:
+        store = dist.distributed_c10d._get_default_store()
+        store.set(f'lost/{rank}', 'yes')  # whoever is alive and has lost the others says so
+        silent = absent_ranks(store, 'lost', world_size, patience)
+    except RuntimeError:
+        silent = [0]  # the store lives with rank 0
+    who = f'{_ranks(silent)} died or hung' if silent else 'the connection broke'
+    return DistributedError(f'rank {rank} lost the others: {who} ({_first_line(error)})')
+
+
+def decide_together(decide: Callable[[], None]) -> None:
+    """Let rank 0 look at something, and raise on every rank what it raises."""
+    if not several_ranks():
+        decide()
+        return
+    failure: list[Any] = [None]
+    if dist.get_rank() == 0:
+        try:
+            decide()
+        except Failure as error:
+            failure = [error]
+    dist.broadcast_object_list(failure)
+    if failure[0] is not None:
+        raise failure[0]
+
+
+def agree(describe: Callable[[], dict[str, Any]]) -> None:
+    """Refuse to go on where ranks would work on different things; name the first thing that differs."""
+    if not several_ranks():
+        return
+    items = describe()
+    gathered: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, items)
+    for name in items:
+        values = [of_rank.get(name) for of_rank in gathered]
+        if any(value != values[0] for value in values):
+            other = next(rank for rank, value in enumerate(values) if value != values[0])
+            raise DistributedError(
+                f'the ranks disagree about {name}: rank 0 has {values[0]}, rank {other} has {values[other]}; '
+                'start all of them with the same code, config and data'
+            )
+
+
+def wait_for_all() -> None:
+    """Wait until all ranks are here."""
+    if dist.is_available() and dist.is_initialized():
+        dist.barrier()
 
 
 def leave_processes() -> None:
@@ -43,30 +152,9 @@ def leave_processes() -> None:
         dist.destroy_process_group()
 
 
-def translate_slurm(environment: MutableMapping[str, str]) -> None:
-    """Set torch's variables from those that srun gives to each task."""
-    if 'SLURM_PROCID' not in environment:
-        raise DistributedError('--launcher slurm finds no SLURM_PROCID in the environment; start it by srun')
-    environment['RANK'] = environment['SLURM_PROCID']
-    environment['WORLD_SIZE'] = environment['SLURM_NTASKS']
-    environment['LOCAL_RANK'] = environment.get('SLURM_LOCALID', '0')
-    environment.setdefault('MASTER_ADDR', first_host(slurm_nodes(environment)))
-    # one port a job: two jobs on a node must not meet
-    environment.setdefault('MASTER_PORT', str(20000 + int(environment.get('SLURM_JOB_ID', '0')) % 20000))
+def _ranks(ranks: list[int]) -> str:
+    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(map(str, ranks))}'
 
 
-def slurm_nodes(environment: Mapping[str, str]) -> str:
-    """Return Slurm's compressed list of the nodes of this step."""
-    nodes = environment.get('SLURM_STEP_NODELIST') or environment.get('SLURM_JOB_NODELIST')
-    if not nodes:
-        raise DistributedError('--launcher slurm finds no SLURM_STEP_NODELIST in the environment; start it by srun')
-    return nodes
-
-
-def first_host(nodes: str) -> str:
-    """Return the first host of a list such as `gpu[003-007,9],login1`."""
-    match = re.match(r'([^,\[]+)(?:\[([^\]]+)\])?([^,\[]*)', nodes)
-    if match is None:
-        raise DistributedError(f'cannot read the node list {nodes!r}')
-    prefix, numbers, suffix = match.groups()
-    return prefix + (re.split(r'[-,]', numbers)[0] if numbers else '') + suffix
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

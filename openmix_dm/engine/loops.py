@@ -6,14 +6,19 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from mmengine.dist import is_distributed
+from mmengine.dist import all_reduce, is_distributed
 from mmengine.runner import EpochBasedTrainLoop, TestLoop, ValLoop
 from torch import nn
 
 from openmix_dm.engine.nonfinite import report
+from openmix_dm.engine.preemption import StopVote, stop_request
 from openmix_dm.errors import NumericError
 from openmix_dm.registry import LOOPS
 from openmix_dm.stopwatch import stopwatch
+
+
+class StopValidation(Exception):
+    """All ranks know that one of them was asked to stop."""
 
 
 @LOOPS.register_module()
@@ -28,14 +33,16 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         self, runner: Any, dataloader: Any, max_epochs: int, val_begin: int = 1, val_interval: int = 1
     ) -> None:
         super().__init__(runner, dataloader, max_epochs, val_begin, val_interval)
+        self.validation_is_due = False  # of the epoch that has just ended
 
     def run(self) -> nn.Module:
         """Train to the last epoch."""
         self.runner.call_hook('before_train')
-        while self._epoch < self._max_epochs and not self.stop_training:
-            self.run_epoch()
-            if self._validation_is_due():
-                self.runner.val_loop.run()
+        while self.validation_is_due or (self._epoch < self._max_epochs and not self.stop_training):
+            if not self.validation_is_due:
+                self.run_epoch()
+            if self.validation_is_due:
+                self.validate()
             self.runner.call_hook('after_epoch')
         self.runner.call_hook('after_train')
         return self.runner.model
@@ -48,8 +55,19 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         self.runner.model.train()
         for batch_index, batch in enumerate(_timed(self.dataloader), start=done):
             self.run_iter(batch_index, batch)
+            if batch_index + 1 < len(self.dataloader):  # after the last one, validation is the place to stop
+                self._leave_if_asked()
         self.runner.call_hook('after_train_epoch')
         self._epoch += 1
+        self.validation_is_due = self._has_validation()
+
+    def validate(self) -> None:
+        """Evaluate; a run that is asked to stop meanwhile leaves at once and evaluates anew when it goes on."""
+        try:
+            self.runner.val_loop.run()
+        except StopValidation:
+            self._leave()
+        self.validation_is_due = False
 
     def run_iter(self, idx: int, data_batch: dict[str, Any]) -> None:  # type: ignore[override]
         """Train on one batch; where the loss is not finite, say on what."""
@@ -62,7 +80,25 @@ class EpochTrainLoop(EpochBasedTrainLoop):
                 'the last checkpoint is from before'
             ) from None
 
-    def _validation_is_due(self) -> bool:
+    def _leave_if_asked(self) -> None:
+        """Stop between two optimiser steps if a signal has asked any rank to."""
+        wrapper = self.runner.optim_wrapper
+        if not wrapper.should_update():
+            return
+        if not hasattr(wrapper, 'stop_agreed'):  # another class than ours: ask the ranks here
+            vote = StopVote()
+            vote.ask()
+            if vote.agreed():
+                self._leave()
+        elif wrapper.stop_agreed:
+            self._leave()
+
+    def _leave(self) -> None:
+        name = f'iter_{self._iter}.pth'
+        self.runner.save(name, iteration=self._iter, keep=None)
+        stop_request.leave(f'{name} has the state after {self._iter} iterations')
+
+    def _has_validation(self) -> bool:
         if self.runner.val_loop is None or self._epoch < self.val_begin:
             return False
         return self._epoch % self.val_interval == 0 or self._epoch == self._max_epochs
@@ -80,11 +116,11 @@ class ValidationLoop(ValLoop):
         self.runner.call_hook('before_val')
         self.runner.call_hook('before_val_epoch')
         share_buffers(self.runner.bare_model)
-        metrics = evaluate(self, self.runner.bare_model.eval())
+        metrics = evaluate(self, self.runner.bare_model.eval(), may_stop=True)
         averaged = self.runner.averaged_model
         if averaged is not None:
             share_buffers(averaged)
-            metrics |= {f'ema_{name}': value for name, value in evaluate(self, averaged).items()}
+            metrics |= {f'ema_{name}': value for name, value in evaluate(self, averaged, may_stop=True).items()}
         self.runner.call_hook('after_val_epoch', metrics=metrics)
         self.runner.call_hook('after_val')
         return metrics
@@ -106,13 +142,28 @@ class EvaluationLoop(TestLoop):
 
 
 @torch.no_grad()
-def evaluate(loop: Any, model: Any) -> dict[str, float]:
-    """Return the metrics of a network on the images of a loop, in the precision of training."""
-    for batch in loop.dataloader:
+def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
+    """Return the metrics of a network on the images of a loop, in the precision of training.
+
+    may_stop: raise StopValidation on all ranks when a signal asks any of them to stop.
+    """
+    votes, vote = fewest_batches(loop.dataloader) if may_stop else 0, StopVote()
+    for index, batch in enumerate(loop.dataloader):
+        if 0 < index < votes and vote.agreed():  # asked one batch ago: nobody waits for the answer
+            raise StopValidation
+        if index < votes - 1:
+            vote.ask()
         with loop.runner.evaluation_precision():
             outputs = model.val_step(batch)
         loop.evaluator.process(data_samples=outputs, data_batch=batch)
     return loop.evaluator.evaluate(len(loop.dataloader.dataset))
+
+
+def fewest_batches(loader: Any) -> int:
+    """Return the number of batches that every rank has: some may have one more."""
+    count = torch.tensor(len(loader))
+    all_reduce(count, op='min')
+    return int(count)
 
 
 def share_buffers(model: nn.Module) -> None:

@@ -38,6 +38,11 @@ class MixOptimWrapper(OptimWrapper):
         self._scaler = torch.amp.GradScaler(_device_type(optimizer), enabled=amp == 'fp16')
         self._guard = LossGuard()
 
+    @property
+    def stop_agreed(self) -> bool:
+        """Say whether all ranks know, since the last iteration, that one of them was asked to stop."""
+        return self._guard.stop_agreed
+
     @contextmanager
     def optim_context(self, model: nn.Module) -> Iterator[None]:
         """Run the forward pass in the chosen precision and hold gradients back while they accumulate."""

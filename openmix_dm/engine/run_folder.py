@@ -18,6 +18,7 @@ from openmix_dm.engine.checkpoints import write_atomically
 from openmix_dm.errors import ConfigError
 
 RUN, METRICS, CONFIG, LOG, BOARD = 'run.json', 'metrics.jsonl', 'config.py', 'train.log', 'tensorboard'
+MARKER = 'preempted'  # there while a run waits to be started again
 
 
 class RunFolder:
@@ -60,6 +61,7 @@ class RunFolder:
     def start(self, config: Config, seed: int, world_size: int) -> None:
         """Write config.py and run.json at the start, or at the continuation, of a run."""
         self.path.mkdir(parents=True, exist_ok=True)
+        (self.path / MARKER).unlink(missing_ok=True)
         write_atomically(self.path / CONFIG, configs.to_text(config))
         before = self.read()
         self.update(
@@ -73,21 +75,27 @@ class RunFolder:
             resumed=[*before.get('resumed', []), now()] if before else [],
             hours_before=before.get('hours', 0.0),
             state='running',
+            exit_code=None,
         )
 
-    def finish(self, state: str, seconds: float) -> None:
+    def finish(self, state: str, seconds: float, exit_code: int = 0) -> None:
         """Write how the run ended, and its final numbers."""
         before = self.read()
         rates = [record['images_per_s'] for record in self.records('train') if record.get('images_per_s')]
         memory = [record['memory_mb'] for record in self.records('train') if record.get('memory_mb')]
         self.update(
             state=state,
+            exit_code=exit_code,
             end=now(),
             hours=before.get('hours_before', 0.0) + seconds / 3600,
             images_per_s=round(statistics.median(rates), 1) if rates else None,
             peak_memory_mb=round(max(memory), 1) if memory else None,
             final=self.final(),
         )
+
+    def mark_preempted(self, reason: str) -> None:
+        """Leave a file that says that the run is to be started again: exit codes get lost in launchers."""
+        write_atomically(self.path / MARKER, f'{now()} {reason}\n')
 
     def read(self) -> dict[str, Any]:
         """Return run.json, empty if there is none."""
@@ -110,10 +118,12 @@ class RunFolder:
         parsed = [record for record in map(_parse, lines) if record is not None]
         return [record for record in parsed if kind is None or record['kind'] == kind]
 
-    def trim(self, iteration: int) -> None:
-        """Forget what was recorded after an iteration, from which the run goes on."""
+    def trim(self, iteration: int, validated: bool = True) -> None:
+        """Forget what was recorded after an iteration, where the run goes on; its validation stays if `validated`."""
         if (self.path / METRICS).exists():
-            kept = [to_line(record) for record in self.records() if record['iter'] <= iteration]
+            records = [record for record in self.records() if record['iter'] <= iteration]
+            again = [record for record in records if record['kind'] == 'val' and record['iter'] == iteration]
+            kept = [to_line(record) for record in records if validated or record not in again]
             write_atomically(self.path / METRICS, ''.join(kept))
 
     def final(self) -> dict[str, float]:

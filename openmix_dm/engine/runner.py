@@ -19,6 +19,8 @@ from openmix_dm import __version__
 from openmix_dm.engine.board import Board
 from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
 from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.engine.hooks.proof import digest
+from openmix_dm.engine.launch import agree
 from openmix_dm.engine.optimizers import PRECISIONS
 from openmix_dm.engine.run_folder import BOARD, LOG
 from openmix_dm.engine.validate import refusing
@@ -150,8 +152,8 @@ class MixRunner(Runner):
         """The model without the wrapper for several ranks."""
         return self.model.module if is_model_wrapper(self.model) else self.model
 
-    def save(self, name: str, iteration: int, keep: int) -> None:
-        """Save all that the next iteration depends on; rank 0 writes, the others go on."""
+    def save(self, name: str, iteration: int, keep: int | None) -> None:
+        """Save all that the next iteration depends on; rank 0 writes, the others go on. keep: None removes nothing."""
         if self.rank:
             return
         state = {
@@ -161,6 +163,7 @@ class MixRunner(Runner):
             'meta': {
                 'iter': iteration,
                 'epoch': iteration // len(self.train_dataloader),
+                'validation_is_due': getattr(self.train_loop, 'validation_is_due', False),
                 'seed': self.seed,
                 'world_size': self.world_size,
                 'version': __version__,
@@ -183,6 +186,7 @@ class MixRunner(Runner):
         elif self._load_from is not None:
             state = load_file(self._load_from)
             self._restore(Path(self._load_from), state) if self._resume else self.load_weights(self._load_from, state)
+        agree(lambda: {'the iteration': self.iter, 'the weights': digest(*self.bare_model.state_dict().values())})
 
     def _restore(self, path: Path, state: dict[str, Any]) -> None:
         missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
@@ -191,6 +195,7 @@ class MixRunner(Runner):
         self.load_weights(path, state)
         self.call_hook('after_load_checkpoint', checkpoint=state)
         self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']
+        self.train_loop.validation_is_due = state['meta'].get('validation_is_due', False)
         self.optim_wrapper.load_state_dict(state['optimizer'])
         for scheduler, saved in zip(self.param_schedulers or [], state['param_schedulers'], strict=True):
             scheduler.load_state_dict(saved)

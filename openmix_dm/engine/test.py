@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.engine import config as configs
+from openmix_dm.engine.causes import explain
 from openmix_dm.engine.checkpoints import load_file, write_atomically
 from openmix_dm.engine.command import add_config_arguments, run_command
-from openmix_dm.engine.launch import LAUNCHERS, join_processes, leave_processes
+from openmix_dm.engine.launch import LAUNCHERS, processes
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.validate import validate
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, Failure
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,16 +40,17 @@ def test(args: argparse.Namespace) -> None:
     if args.out is not None and not args.out.absolute().parent.is_dir():
         raise ConfigError(f'--out {args.out}: there is no folder {args.out.absolute().parent}')
     state = load_file(args.checkpoint)  # a bad file shows before anything is built
-    rank, world_size = join_processes(args.launcher)
-    try:
+    with processes(args.launcher, config) as (rank, world_size):
         config = resolve(config, world_size, training=False)
         if config.get('test_dataloader') is None:
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
-        metrics = evaluate(config, args, state)
+        try:
+            metrics = evaluate(config, args, state)
+        except Exception as error:
+            failure = explain(error)
+            raise failure from None if isinstance(failure, Failure) else error
         if rank == 0:
             report(metrics, args)
-    finally:
-        leave_processes()
 
 
 def evaluate(config: configs.Config, args: argparse.Namespace, state: dict[str, Any]) -> dict[str, float]:

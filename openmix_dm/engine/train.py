@@ -3,18 +3,22 @@
 import argparse
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from mmengine.config import Config
 
 from openmix_dm.engine import config as configs
+from openmix_dm.engine.causes import explain
 from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.command import add_config_arguments, run_command
-from openmix_dm.engine.launch import LAUNCHERS, join_processes, leave_processes
+from openmix_dm.engine.launch import LAUNCHERS, decide_together, processes, wait_for_all
+from openmix_dm.engine.lock import locked
+from openmix_dm.engine.preemption import stop_request
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.run_folder import BOARD, RunFolder
 from openmix_dm.engine.validate import validate
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, Failure, Preempted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,16 +46,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def train(args: argparse.Namespace) -> None:
     """Train a config from start or resume to end."""
     config = prepare(args)
-    rank, world_size = join_processes(args.launcher)
-    try:
+    with stop_request.listening(), processes(args.launcher, config) as (rank, world_size), ExitStack() as held:
         folder = RunFolder(Path(config.work_dir))
-        if args.resume:
-            folder.check_same(config, args.allow_change)
-        else:
-            folder.check_unused()
+
+        def take_folder() -> None:
+            folder.check_same(config, args.allow_change) if args.resume else folder.check_unused()
+            held.enter_context(locked(folder.path))
+
+        decide_together(take_folder)
         run(config, folder, rank, world_size)
-    finally:
-        leave_processes()
 
 
 def prepare(args: argparse.Namespace) -> Config:
@@ -85,20 +88,29 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
     """Build everything, and only then train; leave the final state in the folder, whatever happens."""
     from openmix_dm.engine.build import build_runner  # takes seconds to import: after all that may fail at once
 
-    runner = build_runner(resolve(config, world_size))
-    if rank == 0:
-        folder.start(config, runner.seed, world_size)
-    began = time.time()
+    began = time.monotonic()
     try:
-        runner.train()
-    except BaseException as error:
+        runner = build_runner(resolve(config, world_size))
         if rank == 0:
-            folder.finish(f'failed: {type(error).__name__}: {error}', time.time() - began)
+            folder.start(config, runner.seed, world_size)
+        try:
+            runner.train()
+        finally:
+            runner.visualizer.close()
+    except Preempted as stop:
+        if rank == 0:
+            folder.finish('preempted', time.monotonic() - began, stop.exit_code)
+            folder.mark_preempted(str(stop))
+        wait_for_all()  # a launcher takes the first to leave for a failure and kills the others
         raise
-    finally:
-        runner.visualizer.close()
+    except BaseException as error:
+        failure = explain(error)
+        if rank == 0 and folder.used:
+            code = getattr(failure, 'exit_code', 1)
+            folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
+        raise failure from None if isinstance(failure, Failure) else error
     if rank == 0:
-        folder.finish('done', time.time() - began)
+        folder.finish('done', time.monotonic() - began)
         print(closing_words(config, folder))
 
 

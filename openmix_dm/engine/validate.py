@@ -208,6 +208,15 @@ def _check_hooks(path: str, value: Any) -> None:
             _check_class(f'{path}.{key}', HOOKS, {**DEFAULT_HOOKS.get(key, {}), **inner})
 
 
+def _check_environment(path: str, value: Any) -> None:
+    _check_names(path, value, {'cudnn_benchmark', 'mp_cfg', 'dist_cfg', 'resource_limit'})
+    limits = value.get('dist_cfg') or {}
+    _check_names(f'{path}.dist_cfg', limits, {'timeout', 'init_timeout'})
+    for name, seconds in limits.items():
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+            raise ConfigError(f'{path}.dist_cfg.{name} must be a number of seconds above 0, got {seconds!r}')
+
+
 def _check_freely(path: str, value: Any) -> None:
     """Leave alone what another package reads (timm's options)."""
 
@@ -226,7 +235,7 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'test_dataloader': _check_loader,
     'default_hooks': _check_hooks,
     'randomness': _names_only(set(inspect.signature(Runner.set_randomness).parameters) - {'self'}),
-    'env_cfg': _names_only({'cudnn_benchmark', 'mp_cfg', 'dist_cfg', 'resource_limit'}),
+    'env_cfg': _check_environment,
     'paramwise_cfg': _names_only(PARAMWISE),
     'clip_grad': _names_only({'type', 'max_norm', 'norm_type', 'error_if_nonfinite', 'foreach', 'clip_value'}),
     'options': _check_freely,

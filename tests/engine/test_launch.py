@@ -1,32 +1,7 @@
 import pytest
 
-from openmix_dm.engine.launch import first_host, join_processes, translate_slurm
-from openmix_dm.errors import DistributedError
-
-
-@pytest.mark.parametrize(
-    ('nodes', 'host'),
-    [
-        ('node1', 'node1'),
-        ('gpu[003-007,9],login1', 'gpu003'),
-        ('a,b', 'a'),
-        ('n[5]', 'n5'),
-        ('r1-n[2,4]-ib', 'r1-n2-ib'),
-    ],
-)
-def test_first_host(nodes, host):
-    assert first_host(nodes) == host
-
-
-def test_slurm_variables_are_translated():
-    environment = {
-        'SLURM_PROCID': '3', 'SLURM_NTASKS': '8', 'SLURM_LOCALID': '1', 'SLURM_STEP_NODELIST': 'gpu[4-5]',
-        'SLURM_JOB_ID': '123456',
-    }  # fmt: skip
-    translate_slurm(environment)
-    assert {k: environment[k] for k in ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')} == {
-        'RANK': '3', 'WORLD_SIZE': '8', 'LOCAL_RANK': '1', 'MASTER_ADDR': 'gpu4', 'MASTER_PORT': '23456',
-    }  # fmt: skip
+from openmix_dm.engine.launch import agree, decide_together, join_processes, lost_connection
+from openmix_dm.errors import ConfigError, DistributedError
 
 
 def test_a_launcher_without_its_environment_is_refused(monkeypatch):
@@ -36,9 +11,41 @@ def test_a_launcher_without_its_environment_is_refused(monkeypatch):
         join_processes('pytorch')
     with pytest.raises(DistributedError, match='srun'):
         join_processes('slurm')
-    with pytest.raises(DistributedError, match='NODELIST'):
-        translate_slurm({'SLURM_PROCID': '0', 'SLURM_NTASKS': '1'})
 
 
 def test_alone_without_a_launcher():
     assert join_processes('none') == (0, 1)
+    agree(lambda: pytest.fail('one rank has nobody to agree with'))
+    with pytest.raises(ConfigError, match='no'):
+        decide_together(refuse)
+
+
+def refuse():
+    raise ConfigError('no')
+
+
+@pytest.fixture
+def two_ranks(monkeypatch):
+    """The variables of one of two ranks; the other one never comes."""
+    for name, value in {'WORLD_SIZE': '2', 'LOCAL_RANK': '0', 'MASTER_ADDR': '127.0.0.1'}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv('MASTER_PORT', '29533')
+    return monkeypatch
+
+
+def test_ranks_that_do_not_come_are_named(two_ranks):
+    two_ranks.setenv('RANK', '0')
+    with pytest.raises(DistributedError, match=r'after 0.5 s rank 1 of 2 had not joined'):
+        join_processes('pytorch', init_timeout=0.5)
+
+
+def test_a_first_rank_that_cannot_be_reached_is_said(two_ranks):
+    two_ranks.setenv('RANK', '1')
+    with pytest.raises(DistributedError, match=r'rank 1 of 2 cannot reach rank 0 at 127.0.0.1:29533 within 1 s'):
+        join_processes('pytorch', init_timeout=1)
+
+
+def test_other_errors_are_no_lost_connection():
+    assert lost_connection(RuntimeError('shapes do not fit')) is None
+    assert lost_connection(ValueError('gloo')) is None
+    assert lost_connection(RuntimeError('[gloo/transport/tcp/pair.cc:547] Connection closed by peer')) is not None

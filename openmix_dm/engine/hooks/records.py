@@ -40,7 +40,7 @@ class RecordHook(Hook):
         self._display = make_display(enabled=runner.rank == 0)
         self._display.start(runner.max_epochs, len(runner.train_dataloader), runner.iter)
         if runner.rank == 0:
-            RunFolder(Path(runner.work_dir)).trim(runner.iter)
+            RunFolder(Path(runner.work_dir)).trim(runner.iter, validated=not runner.train_loop.validation_is_due)
             self._file = Path(runner.work_dir) / METRICS
             if runner.iter:
                 runner.visualizer.continue_from(runner.iter)

@@ -1,0 +1,108 @@
+"""One job in a run folder at a time: a lock with a sign of life.
+
+The kernel's lock tells jobs of one machine apart and ends with its process, however that ends. Jobs on other machines
+are told by the time stamp of the file, which the holder renews.
+"""
+
+import fcntl
+import json
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from openmix_dm.errors import ConfigError, ResourceError
+
+LOCK = 'lock.json'
+HEARTBEAT, STALE = 30.0, 600.0  # seconds
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder; refuse one that another job holds, and one that cannot be written."""
+    made = not folder.exists()
+    handle = _acquire(folder)
+    ended = threading.Event()
+    threading.Thread(target=_show_life, args=(folder / LOCK, ended), daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        (folder / LOCK).unlink(missing_ok=True)
+        os.close(handle)
+        if made and not any(folder.iterdir()):
+            folder.rmdir()  # nothing came of the run
+
+
+def _acquire(folder: Path) -> int:
+    path = folder / LOCK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise ResourceError(
+            f'the run folder {folder} cannot be written ({error.strerror}); choose another --work-dir'
+        ) from None
+    held = _read(handle)
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not path.exists() or path.stat().st_ino != os.fstat(handle).st_ino:  # its holder has just left
+            os.close(handle)
+            return _acquire(folder)
+        free = _free(held, time.time() - path.stat().st_mtime)
+    except OSError:
+        free = False
+    if not free:
+        age = time.time() - path.stat().st_mtime
+        os.close(handle)
+        raise ConfigError(_refusal(folder, held, age))
+    try:
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(_ourselves()).encode(), 0)
+    except OSError as error:
+        os.close(handle)
+        raise ResourceError(f'the run folder {folder} cannot be written ({error.strerror}); make room there') from None
+    return handle
+
+
+def _free(held: dict[str, Any], age: float) -> bool:
+    """Say whether a lock that the kernel gives us is really free: its holder may be on another machine."""
+    us = _ourselves()
+    same_job = us['job'] is not None and held.get('job') == us['job']  # the same job, queued anew
+    return not held or held.get('host') == us['host'] or same_job or age > STALE
+
+
+def _refusal(folder: Path, held: dict[str, Any], age: float) -> str:
+    job = f'job {held["job"]}' if held.get('job') else f'process {held.get("pid", "?")}'
+    return (
+        f'{folder} is held by {job} on {held.get("host", "?")} since {held.get("since", "?")} (last sign of life '
+        f'{max(age, 0):.0f} s ago; {STALE:.0f} s of silence free it). Wait for it, or choose another --work-dir'
+    )
+
+
+def _ourselves() -> dict[str, Any]:
+    return {
+        'pid': os.getpid(),
+        'host': platform.node(),
+        'job': os.environ.get('SLURM_JOB_ID'),
+        'since': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+    }
+
+
+def _read(handle: int) -> dict[str, Any]:
+    try:
+        return json.loads(os.pread(handle, 4096, 0) or b'{}')
+    except ValueError:
+        return {}
+
+
+def _show_life(path: Path, ended: threading.Event) -> None:
+    while not ended.wait(HEARTBEAT):
+        try:
+            os.utime(path)
+        except OSError:
+            return

@@ -1,0 +1,154 @@
+"""The command behind tools/slurm_train.sh and tools/slurm_test.sh: check first, then queue."""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mmengine.config import Config
+
+from openmix_dm.datasets.image_folder import resolve_root
+from openmix_dm.engine import train as training
+from openmix_dm.engine.command import run_command
+from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.engine.slurm import batch_script
+from openmix_dm.errors import ConfigError, ResourceError
+from openmix_dm.registry import DATASETS
+
+TOOLS = Path(__file__).resolve().parents[2] / 'tools'
+DRY_RUN = '--dry-run'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Queue a training or run a test; return the exit code."""
+    parser = argparse.ArgumentParser(prog='slurm', description='Run on a cluster.')
+    parser.add_argument('kind', choices=('train', 'test'))
+    parser.add_argument('partition', metavar='PARTITION')
+    parser.add_argument('job', metavar='JOB', help='name of the job')
+    parser.add_argument('config', metavar='CONFIG')
+    parser.add_argument('rest', nargs=argparse.REMAINDER, metavar='...', help='arguments of train.py or test.py')
+    args = parser.parse_args(arguments)
+    return run_command(queue_training if args.kind == 'train' else run_test, args)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of the cluster a job takes."""
+
+    tasks: int
+    per_node: int
+    gpus_per_node: int
+    cpus_per_task: int
+
+
+def size_of(environment: Mapping[str, str]) -> Size:
+    """Read GPUS, GPUS_PER_NODE and CPUS_PER_TASK; without GPUs (GPUS=0), TASKS says how many processes."""
+    gpus = _number(environment, 'GPUS', 8, 0)
+    tasks = gpus or _number(environment, 'TASKS', 1, 1)
+    per_node = min(tasks, _number(environment, 'GPUS_PER_NODE' if gpus else 'TASKS_PER_NODE', 8, 1))
+    if tasks % per_node:
+        raise ConfigError(f'{tasks} tasks cannot be divided by {per_node} a node')
+    return Size(tasks, per_node, per_node if gpus else 0, _number(environment, 'CPUS_PER_TASK', 5, 1))
+
+
+def queue_training(args: argparse.Namespace) -> None:
+    """Check config, folder and data, write the script and hand it to sbatch; with --dry-run only print it."""
+    rest = [word for word in args.rest if word != DRY_RUN]
+    work_dir = ['--work-dir', rest.pop(0)] if rest and not rest[0].startswith('-') else []
+    asked = training.parse([args.config, *work_dir, *rest])
+    config = training.prepare(asked)
+    folder = Path(config.work_dir).absolute()
+    check_folder(RunFolder(folder), asked, config)
+    if DRY_RUN not in args.rest:
+        check_data(config)
+    size = size_of(os.environ)
+    command = [sys.executable, '-u', str(TOOLS / 'train.py'), str(Path(args.config).absolute()), '--launcher', 'slurm']
+    script = batch_script(
+        args.job,
+        args.partition,
+        folder,
+        [*command, '--work-dir', str(folder), *_without_work_dir(rest)],
+        tasks=size.tasks,
+        per_node=size.per_node,
+        gpus_per_node=size.gpus_per_node,
+        cpus_per_task=size.cpus_per_task,
+        extra=shlex.split(os.environ.get('SBATCH_ARGS', '')),
+    )
+    if DRY_RUN in args.rest:
+        print(script, end='')
+        return
+    folder.mkdir(parents=True, exist_ok=True)  # the output of the job goes there
+    print(call(['sbatch', '--parsable'], script).strip() + f'  {folder}')
+
+
+def check_folder(folder: RunFolder, asked: argparse.Namespace, config: Config) -> None:
+    """Refuse now what the job would refuse hours later."""
+    if asked.resume:
+        folder.check_same(config, asked.allow_change)
+    else:
+        folder.check_unused()
+
+
+def check_data(config: Config) -> None:
+    """Look for the folders of the data sets; only a missing one is built, for what it says."""
+    for phase in ('train', 'val'):
+        dataset = (config.get(f'{phase}_dataloader') or {}).get('dataset', {})
+        if isinstance(dataset.get('root'), str) and not resolve_root(dataset['root']).is_dir():
+            DATASETS.build(dataset)
+
+
+def run_test(args: argparse.Namespace) -> None:
+    """Test on the cluster, and wait for it."""
+    size = size_of(os.environ)
+    command = [
+        'srun', f'--partition={args.partition}', f'--job-name={args.job}', f'--ntasks={size.tasks}',
+        f'--ntasks-per-node={size.per_node}', f'--cpus-per-task={size.cpus_per_task}', '--kill-on-bad-exit=1',
+        *([f'--gres=gpu:{size.gpus_per_node}'] if size.gpus_per_node else []),
+        *shlex.split(os.environ.get('SRUN_ARGS', '')),
+        sys.executable, '-u', str(TOOLS / 'test.py'), args.config,
+        *(word for word in args.rest if word != DRY_RUN), '--launcher', 'slurm',
+    ]  # fmt: skip
+    if DRY_RUN in args.rest:
+        print(shlex.join(command))
+        return
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise ResourceError(f'srun cannot be started ({error}); is this a machine of a Slurm cluster?') from None
+
+
+def call(command: Sequence[str], text: str) -> str:
+    """Give a script to a command of Slurm; return what it prints."""
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True)
+    except OSError as error:
+        raise ResourceError(
+            f'{command[0]} cannot be started ({error}); is this a machine of a Slurm cluster? '
+            f'{DRY_RUN} prints the script'
+        ) from None
+    if done.returncode:
+        raise ResourceError(f'{command[0]} refused the job: {done.stderr.strip()}')
+    return done.stdout
+
+
+def _without_work_dir(words: Sequence[str]) -> list[str]:
+    """Drop --work-dir, which is given as an absolute path, from the arguments for train.py."""
+    if '--work-dir' not in words:
+        return list(words)
+    place = list(words).index('--work-dir')
+    return [*words[:place], *words[place + 2 :]]
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, least: int) -> int:
+    text = environment.get(name, str(default))
+    if not text.isdigit() or int(text) < least:
+        raise ConfigError(f'{name} must be a whole number, {least} or above, got {text!r}')
+    return int(text)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
