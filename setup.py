@@ -9,7 +9,7 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.11',
     packages=find_packages(include=['openmix_dm', 'openmix_dm.*']),
-    package_data={'openmix_dm.paper': ['tables.json']},
+    package_data={'openmix_dm.datasets.splits': ['drawn/*.json'], 'openmix_dm.paper': ['tables.json']},
     install_requires=[
         'torch>=2.6',
         'torchvision>=0.21',

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.prepare import archives, fine_grained
-from openmix_dm.datasets.prepare.fine_grained import Index
+from openmix_dm.datasets.prepare.fine_grained import Facts, Index
 from openmix_dm.datasets.prepare.request import OFFICIAL_ONLY, Request
 from openmix_dm.datasets.prepare.trees import open_tree
 from openmix_dm.errors import DataError
@@ -41,7 +41,8 @@ def prepare(request: Request) -> str:
     if not (request.root / ALL_LABELS).is_file() and not (request.root / TEST_LABELS).is_file():
         print(how_to_get(request.root), flush=True)
         raise DataError(f'{request.root} has neither {TEST_LABELS} nor {ALL_LABELS}; what to do is said above')
-    return fine_grained.finish(request, TITLE, read_lists(request.root), COUNTS, CLASSES, written)
+    facts = Facts(ROOT, TITLE, CLASSES, COUNTS)
+    return fine_grained.finish(request, facts, read_lists(request.root), written)
 
 
 def take(request: Request, archive: Path) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from openmix_dm.datasets.prepare import arrays, cifar_npm
 from openmix_dm.datasets.prepare.download import Remote
 from openmix_dm.datasets.prepare.request import OFFICIAL, OFFICIAL_ONLY, Request, published
+from openmix_dm.datasets.prepare.splits import store_splits
 from openmix_dm.datasets.prepare.trees import Tree, read_one
 from openmix_dm.errors import DataError
 
@@ -85,6 +86,8 @@ class Cifar:
             for split, (images, labels) in splits.items()
         }
         arrays.write_index(request.root, self.ROOT, source, classes, written)
+        if request.verify:
+            store_splits(request.root, self.ROOT, splits['train'][1])
         counts = ', '.join(f'{len(labels):,} {split}' for split, (_, labels) in splits.items())
         return f'{self.TITLE}: {counts} images of {self.classes} classes in {request.root} (from {source})'
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from openmix_dm.datasets.prepare import fine_grained
 from openmix_dm.datasets.prepare.download import Remote
-from openmix_dm.datasets.prepare.fine_grained import Index, parse_lines
+from openmix_dm.datasets.prepare.fine_grained import Facts, Index, parse_lines
 from openmix_dm.datasets.prepare.request import OFFICIAL_ONLY, Request, published
 from openmix_dm.errors import DataError
 
@@ -24,7 +24,8 @@ def prepare(request: Request) -> str:
     """Unpack the images and write the index."""
     with published(request, REMOTE, FOLDER) as tree:
         written = fine_grained.unpack(tree, WANTED, request.root)
-    return fine_grained.finish(request, TITLE, read_lists(request.root), COUNTS, CLASSES, written)
+    facts = Facts(ROOT, TITLE, CLASSES, COUNTS)
+    return fine_grained.finish(request, facts, read_lists(request.root), written)
 
 
 def read_lists(root: Path) -> Index:

@@ -11,6 +11,7 @@ from openmix_dm.datasets.image_list import read_lines, read_list
 from openmix_dm.datasets.prepare import archives
 from openmix_dm.datasets.prepare.findings import several
 from openmix_dm.datasets.prepare.request import Request
+from openmix_dm.datasets.prepare.splits import store_splits, take_lists
 from openmix_dm.datasets.prepare.trees import Tree
 from openmix_dm.errors import DataError
 
@@ -23,6 +24,16 @@ class Index:
 
     classes: list[str]
     splits: dict[str, list[tuple[str, int]]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known about a data set."""
+
+    name: str
+    title: str
+    classes: int
+    counts: dict[str, int]
 
 
 def unpack(tree: Tree, wanted: re.Pattern[str], root: Path) -> int:
@@ -47,15 +58,23 @@ def write_index(root: Path, index: Index) -> None:
     archives.write_file(root / 'classes.txt', ''.join(f'{name}\n' for name in index.classes).encode())
 
 
-def finish(request: Request, title: str, index: Index, counts: dict[str, int], classes: int, written: int) -> str:
-    """Verify what was read and write the index; return what is there now."""
+def finish(request: Request, facts: Facts, index: Index, written: int) -> str:
+    """Verify what was read, write the index and the splits; return what is there now."""
     problems = index_problems(request.root, index)
-    problems += count_problems(index, counts, classes) if request.verify else []
+    problems += count_problems(index, facts.counts, facts.classes) if request.verify else []
     if problems:
-        raise DataError(f'{request.root} does not hold {title}: {"; ".join(problems)}')
+        raise DataError(f'{request.root} does not hold {facts.title}: {"; ".join(problems)}')
     write_index(request.root, index)
+    paths, labels = [path for path, _ in index.splits['train']], np.array([label for _, label in index.splits['train']])
+    lists = take_lists(request.root, facts.name, paths, labels)
+    if request.verify:
+        store_splits(request.root, facts.name, labels)
     found = ', '.join(f'{len(samples):,} {split}' for split, samples in index.splits.items())
-    return f'{title}: {found} images of {len(index.classes)} classes in {request.root} ({written:,} files written)'
+    used = f', labelled images from {", ".join(lists)}' if lists else ''
+    return (
+        f'{facts.title}: {found} images of {len(index.classes)} classes in {request.root} '
+        f'({written:,} files written{used})'
+    )
 
 
 def index_problems(root: Path, index: Index) -> list[str]:
