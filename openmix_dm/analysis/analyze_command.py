@@ -18,6 +18,11 @@ STUDIES: dict[str, tuple[str, str]] = {
     'cam': ('cam', 'Grad-CAM of the two best classes on mixed images (Figure 1)'),
     'hard': ('hard', 'the two kinds of hard CutMix samples (Figure 2)'),
     'rescale': ('rescale', 'the rescaled label weight r(lam) of DM(BCE) (Figure 4)'),
+    'curves': ('curves', 'metrics over epochs, with bands over seeds (Figures 3 and A1)'),
+    'cost': ('cost', 'accuracy against time and memory (Figure 3)'),
+    'lr': ('lr', 'learning rates of configs over epochs'),
+    'confusion': ('confusion', 'confusion matrix, and the difference of two models'),
+    'compare': ('compare', "McNemar's test image by image, t-interval over seeds"),
 }
 
 

@@ -29,6 +29,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument('checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config')
     parser.add_argument('--ema', action='store_true', help='test the averaged weights of the checkpoint')
     parser.add_argument('--out', type=Path, help='write the metrics to this JSON file')
+    parser.add_argument('--hits', type=Path, help='write what it says of every image to this .npz file')
     parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
     return parser.parse_args(arguments)
 
@@ -37,13 +38,18 @@ def test(args: argparse.Namespace) -> None:
     """Evaluate the weights of a checkpoint on the test set of a config."""
     config = configs.load_config(args.config, args.cfg_options)
     validate(config)
-    if args.out is not None and not args.out.absolute().parent.is_dir():
-        raise ConfigError(f'--out {args.out}: there is no folder {args.out.absolute().parent}')
+    for name, path in (('out', args.out), ('hits', args.hits)):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ConfigError(f'--{name} {path}: there is no folder {path.absolute().parent}')
+    if args.hits is not None and args.hits.suffix != '.npz':
+        raise ConfigError(f'--hits must end in .npz, got {args.hits}')
     state = load_file(args.checkpoint)  # a bad file shows before anything is built
     with processes(args.launcher, config) as (rank, world_size):
         config = resolve(config, world_size, training=False)
         if config.get('test_dataloader') is None:
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
+        if args.hits is not None:
+            keep_answers(config, args.hits)
         try:
             metrics = evaluate(config, args, state)
         except Exception as error:
@@ -51,6 +57,12 @@ def test(args: argparse.Namespace) -> None:
             raise failure from None if isinstance(failure, Failure) else error
         if rank == 0:
             report(metrics, args)
+
+
+def keep_answers(config: configs.Config, path: Path) -> None:
+    """Write what is said of every image, beside the metrics of the config."""
+    metrics = config.test_evaluator if isinstance(config.test_evaluator, list) else [config.test_evaluator]
+    config.test_evaluator = [*metrics, {'type': 'Predictions', 'out': str(path)}]
 
 
 def evaluate(config: configs.Config, args: argparse.Namespace, state: dict[str, Any]) -> dict[str, float]:

@@ -32,9 +32,13 @@ def folder() -> Path:
     return path
 
 
-@cache
 def digits_run(name='r8_mixup', seed=0, epochs=3) -> Path:
     """A ResNet-8, trained for a second on the digits; better than chance, far from perfect."""
+    return _digits_run(name, seed, epochs)
+
+
+@cache
+def _digits_run(name, seed, epochs) -> Path:
     path = folder() / name / f'seed{seed}'
     return _train(path, ROOT / f'configs/digits/{name}.py', f'randomness.seed={seed}', f'train_cfg.max_epochs={epochs}')
 

@@ -64,7 +64,7 @@ def draw(names: list[str], measured: list[Reliability]) -> Any:
         above, below = axes[2 * band][column], axes[2 * band + 1][column]
         _diagram(above, below, each)
         figures.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
-        figures.finish(below, '', 'confidence', 'share of images')
+        figures.finish(below, '', 'confidence', 'images')
     return figure
 
 

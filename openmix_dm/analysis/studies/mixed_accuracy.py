@@ -15,6 +15,7 @@ from openmix_dm.evaluation.pixels import logits_of
 
 LAMS = tuple(step / 10 for step in range(1, 10))
 KINDS = ('top1', 'top2')
+FEW = 30  # images: an accuracy over fewer is in the record, but not in the figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,8 +87,9 @@ def draw(lams: list[float], rows: list[dict[str, Any]], mixers: list[str]) -> An
         for column, kind in enumerate(KINDS):
             axis = axes[band][column]
             for number, row in enumerate(rows):
-                values = [float('nan') if value is None else value for value in row['mixers'][mixer][kind]]
-                axis.plot(lams, values, label=row['name'], **figures.style(number))
+                found = row['mixers'][mixer]
+                drawn = [(lam, y) for lam, y, n in zip(lams, found[kind], found['images'], strict=True) if n >= FEW]
+                axis.plot(*zip(*drawn, strict=True), label=row['name'], **figures.style(number)) if drawn else None
             words = 'best class is one of the two' if kind == 'top1' else 'two best classes are the two'
             figures.finish(axis, f'{mixer}, top-{kind[-1]}: {words}', 'lam', f'{kind[:3]}-{kind[-1]} in %')
     figures.add_legend(figure, axes[0][0])

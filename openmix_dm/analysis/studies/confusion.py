@@ -1,0 +1,101 @@
+"""Confusion matrices, and the difference of two models."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from openmix_dm.analysis import figures
+from openmix_dm.analysis.answers import answer_all
+from openmix_dm.analysis.subjects import Subject, add_subject_arguments, check_same_data, load_subjects
+from openmix_dm.errors import ConfigError
+
+NUMBERS_UP_TO = 20  # classes: more numbers cannot be read
+SHOWN_PAIRS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this study takes."""
+    add_subject_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """Count for one model, or for two and their difference; return figure and record."""
+    subjects = load_subjects(args)
+    if len(subjects) > 2:
+        raise ConfigError(f'confusion takes one run, or two to subtract, got {len(subjects)}')
+    check_same_data(subjects)
+    classes = names_of(subjects[0])
+    matrices = [count(subject, args.limit, len(classes)) for subject in subjects]
+    rows = [
+        {
+            **subject.describe(),
+            'accuracy': 100 * float(np.trace(matrix)) / float(matrix.sum()),
+            'matrix': matrix.tolist(),
+        }
+        | {'most_confused': most_confused(matrix, classes)}
+        for subject, matrix in zip(subjects, matrices, strict=True)
+    ]
+    record: dict[str, Any] = {'rows': 'true class', 'columns': 'predicted class', 'classes': classes, 'runs': rows}
+    if len(matrices) == 2:
+        record['difference'] = (matrices[1] - matrices[0]).tolist()
+        record['most_changed'] = most_confused(matrices[1] - matrices[0], classes)
+    return draw([subject.name for subject in subjects], matrices, classes), record
+
+
+def names_of(subject: Subject) -> list[str]:
+    """Return the names of the model's classes, or their numbers."""
+    return [subject.data.name_of(label) for label in range(subject.model.head.num_classes)]
+
+
+def count(subject: Subject, limit: int | None, classes: int) -> np.ndarray:
+    """Return how many test images of each class (rows) are taken for which (columns)."""
+    answers = answer_all(subject, limit)
+    return confusion_matrix(answers.labels, answers.predictions, classes)
+
+
+def confusion_matrix(labels: np.ndarray, predictions: np.ndarray, classes: int) -> np.ndarray:
+    """Count pairs of true and predicted class, (classes, classes)."""
+    return np.bincount(labels * classes + predictions, minlength=classes**2).reshape(classes, classes)
+
+
+def most_confused(matrix: np.ndarray, classes: list[str]) -> list[dict[str, Any]]:
+    """List the largest entries beside the diagonal, by size without sign."""
+    beside = matrix - np.diag(np.diag(matrix))
+    order = np.argsort(-np.abs(beside), axis=None, kind='stable')[:SHOWN_PAIRS]
+    places = [divmod(int(place), len(classes)) for place in order if beside.flat[place]]
+    return [
+        {'true': classes[row], 'predicted': classes[column], 'images': int(matrix[row, column])}
+        for row, column in places
+    ]
+
+
+def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> Any:
+    """Draw the matrices and, of two, their difference: blue where the second has more, red where it has less."""
+    panels = [(name, matrix, False) for name, matrix in zip(names, matrices, strict=True)]
+    if len(matrices) == 2:
+        panels.append((f'{names[1]} minus {names[0]}', matrices[1] - matrices[0], True))
+    side = 3.9 if len(classes) <= NUMBERS_UP_TO else 4.6
+    figure, axes = figures.plain_figure(len(panels), width=side, height=side)
+    for axis, (title, matrix, signed) in zip(axes[0], panels, strict=True):
+        _heat_map(axis, matrix, signed, classes)
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel('predicted', fontsize=9)
+        axis.set_ylabel('true', fontsize=9)
+    return figure
+
+
+def _heat_map(axis: Any, matrix: np.ndarray, signed: bool, classes: list[str]) -> None:
+    # the diagonal would drown the mistakes: they set the scale
+    beside = np.abs(matrix - np.diag(np.diag(matrix))).max()
+    limit = max(1, np.abs(matrix).max() if signed else beside)
+    axis.imshow(matrix, cmap='RdBu' if signed else 'Blues', vmin=-limit if signed else 0, vmax=limit)
+    if len(classes) > NUMBERS_UP_TO:
+        return
+    axis.set_xticks(range(len(classes)), classes, fontsize=7, rotation=90 if max(map(len, classes)) > 3 else 0)
+    axis.set_yticks(range(len(classes)), classes, fontsize=7)
+    for (row, column), value in np.ndenumerate(matrix):
+        if value:
+            bright = abs(value) > 0.6 * limit
+            words = f'{value:+d}' if signed else str(value)
+            axis.text(column, row, words, ha='center', va='center', fontsize=6.5, color='white' if bright else 'black')

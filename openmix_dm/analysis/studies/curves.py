@@ -1,0 +1,77 @@
+"""Metrics over epochs, many runs in one figure, with bands over seeds (Figures 3 left and A1 right)."""
+
+import argparse
+import statistics
+from typing import Any
+
+from openmix_dm.analysis import figures
+from openmix_dm.analysis.runs import Run, find_runs, group_by_name
+from openmix_dm.errors import ConfigError
+from openmix_dm.suggest import did_you_mean
+
+BESIDE = {'kind', 'iter', 'epoch'}  # keys of a record that are no metric
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this study takes."""
+    parser.add_argument('runs', nargs='+', metavar='FOLDER', help='run folders, or folders of them (work_dirs/digits)')
+    parser.add_argument(
+        '--metrics', nargs='+', default=['top1'], help='keys of metrics.jsonl: top1, ema_top1, loss, lr'
+    )
+    parser.add_argument('--last', type=int, help='draw only the last so many epochs')
+
+
+def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """Read the runs; return figure and record."""
+    groups = group_by_name(find_runs(args.runs))
+    everything = [each for runs in groups.values() for each in runs]
+    for metric in args.metrics:
+        check_metric(metric, everything)
+    curves = {
+        metric: {name: curve(runs, metric, args.last) for name, runs in groups.items()} for metric in args.metrics
+    }
+    return draw(curves), {'band': 'mean and standard deviation over seeds', 'metrics': curves}
+
+
+def check_metric(metric: str, runs: list[Run]) -> None:
+    """Refuse a metric that no run has."""
+    known = {key for each in runs for record in each.folder.records() for key in record} - BESIDE
+    if metric not in known:
+        raise ConfigError(f'no record has {metric!r}{did_you_mean(metric, known)}')
+
+
+def curve(runs: list[Run], metric: str, last: int | None = None) -> dict[str, Any]:
+    """Return epoch by epoch the mean over seeds, their deviation, and how many there are.
+
+    Of an epoch with several records, as training writes them, the last counts.
+    """
+    by_epoch: dict[int, list[float]] = {}
+    for each in runs:
+        own = {record['epoch']: record[metric] for record in each.folder.records() if record.get(metric) is not None}
+        for epoch, value in own.items():
+            by_epoch.setdefault(int(epoch), []).append(float(value))
+    epochs = sorted(by_epoch)[-last if last else 0 :]
+    return {
+        'seeds': [each.seed for each in runs],
+        'epochs': epochs,
+        'mean': [statistics.fmean(by_epoch[epoch]) for epoch in epochs],
+        'deviation': [statistics.stdev(by_epoch[epoch]) if len(by_epoch[epoch]) > 1 else 0.0 for epoch in epochs],
+        'runs': [len(by_epoch[epoch]) for epoch in epochs],
+    }
+
+
+def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
+    """Draw a panel for each metric."""
+    figure, axes = figures.plain_figure(len(curves))
+    for axis, (metric, groups) in zip(axes[0], curves.items(), strict=True):
+        for number, (name, found) in enumerate(groups.items()):
+            colour, seeds = figures.style(number)['color'], len(found['seeds'])
+            axis.plot(found['epochs'], found['mean'], color=colour, label=f'{name} ({seeds})' if seeds > 1 else name)
+            low, high = (
+                [m + sign * d for m, d in zip(found['mean'], found['deviation'], strict=True)] for sign in (-1, 1)
+            )
+            if seeds > 1:
+                axis.fill_between(found['epochs'], low, high, color=colour, alpha=0.18, linewidth=0)
+        figures.finish(axis, metric, 'epoch', metric)
+    figures.add_legend(figure, axes[0][0])
+    return figure
