@@ -2,6 +2,8 @@
 
 from setuptools import find_packages, setup
 
+EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
+
 setup(
     name='openmix_dm',
     version='0.1.0',
@@ -21,8 +23,11 @@ setup(
         'scipy>=1.11',
         'numpy>=2',
         'rich>=13',
+        'matplotlib>=3.8',
+        'safetensors>=0.4',
     ],
     extras_require={
-        'test': ['pytest>=8', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1'],
+        'test': ['pytest>=8', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT],
+        'export': EXPORT,
     },
 )

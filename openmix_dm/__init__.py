@@ -1,5 +1,24 @@
 """openmix_dm: mixup image classification with decoupled losses, driven by configs."""
 
+from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from openmix_dm import compat as compat  # first: it repairs what later imports would trip over
 
+if _TYPE_CHECKING:
+    from openmix_dm.inference.load import LoadedModel
+
 __version__ = '0.1.0'
+
+
+def load(
+    place: str | _Path, config: str | _Path | None = None, ema: bool = False, device: str | None = None
+) -> 'LoadedModel':
+    """Load a run folder (its newest checkpoint), a published folder or a checkpoint.
+
+    Returns (model, transform, classes): `model(transform('cat.jpg')[None])` are the logits of `classes`. Nothing in the
+    folder is run as code; a config that is named here is. ema: the averaged weights. device: a GPU if there is one.
+    """
+    from openmix_dm.inference.load import load as load_model  # heavy: only for those who use it
+
+    return load_model(place, config, ema, device)

@@ -11,7 +11,7 @@ from openmix_dm.evaluation.predictions import Answers
 
 def answer_all(subject: Subject, limit: int | None = None) -> Answers:
     """Ask a model for the best class of its test images."""
-    batches, total = subject.batches(limit)
+    batches, total = subject.batches(limit, crops=True)
     best, true = [], []
     for _, shown, labels in track(batches, total, f'test {subject.name}'):
         with torch.no_grad():

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from openmix_dm.engine.loading import TrainedModel, open_trained
 from openmix_dm.errors import ConfigError
 
+CENTRE = 4  # of TenCrop's crops: after the corners
 Batch = tuple[list[int], Tensor, Tensor]  # places in the data set, images in [0, 1], labels
 
 
@@ -33,8 +34,8 @@ class EvalData:
         """Cut places into batches."""
         return [list(places[i : i + self.batch_size]) for i in range(0, len(places), self.batch_size)]
 
-    def read(self, batches: Sequence[Sequence[int]], device: torch.device) -> Iterator[Batch]:
-        """Yield the images of each batch of places."""
+    def read(self, batches: Sequence[Sequence[int]], device: torch.device, crops: bool = False) -> Iterator[Batch]:
+        """Yield the images of each batch of places; of several crops the central one, or all with `crops`."""
         from torch.utils.data import DataLoader
 
         from openmix_dm.engine.dataloader import collate
@@ -42,7 +43,10 @@ class EvalData:
         index = [list(places) for places in batches]
         loader = DataLoader(self.dataset, batch_sampler=index, num_workers=self.num_workers, collate_fn=collate)
         for places, data in zip(index, loader, strict=True):
-            yield places, data['inputs'].to(device).float() / 255, data['labels'].to(device)
+            images = data['inputs'].to(device).float() / 255
+            if images.dim() == 5 and not crops:
+                images = images[:, CENTRE]
+            yield places, images, data['labels'].to(device)
 
     @property
     def classes(self) -> list[str] | None:
@@ -73,10 +77,10 @@ class Subject:
         """Where the model is."""
         return next(self.trained.model.parameters()).device
 
-    def batches(self, limit: int | None) -> tuple[Iterator[Batch], int]:
+    def batches(self, limit: int | None, crops: bool = False) -> tuple[Iterator[Batch], int]:
         """Return the test images in batches, and how many batches there are."""
         cut = self.data.cut(self.data.places(limit))
-        return self.data.read(cut, self.device), len(cut)
+        return self.data.read(cut, self.device, crops), len(cut)
 
     def describe(self) -> dict[str, Any]:
         """Say where the model is from, for the record."""

@@ -25,6 +25,7 @@ class Digits(TensorImages):
     """
 
     num_classes = 10
+    classes = tuple('0123456789')
 
     def __init__(self, split: str, size: int = 16, transforms: Sequence[dict[str, Any]] = ()) -> None:
         one_of('split', split, ('train', 'test'))

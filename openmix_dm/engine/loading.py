@@ -9,12 +9,12 @@ from mmengine.config import Config
 from torch import Tensor, nn
 
 from openmix_dm.engine import config as configs
-from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
+from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, sha256_of, weights_in
 from openmix_dm.engine.plain_config import read_plain_config
 from openmix_dm.engine.run_folder import CONFIG
 from openmix_dm.errors import CheckpointError, ConfigError
 
-WEIGHTS = 'model.safetensors'  # in a published folder
+WEIGHTS, SUMS = 'model.safetensors', 'SHA256SUMS'  # in a published folder
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]
     """Return the folder, the file and its weights."""
     if place.is_dir():
         if (place / WEIGHTS).is_file():
+            check_sums(place)
             return place, place / WEIGHTS, _read_file(place / WEIGHTS, ema)
         found = CheckpointStore(place).newest(lambda text: print(f'warning: {text}', file=sys.stderr))
         if found is None:
@@ -98,3 +99,15 @@ def _config_beside(folder: Path, path: Path) -> Config:
     if not (folder / CONFIG).is_file():
         raise ConfigError(f'there is no {CONFIG} beside {path.name} in {folder}; name the config that it was made with')
     return read_plain_config(folder / CONFIG)
+
+
+def check_sums(folder: Path) -> None:
+    """Refuse a published folder whose files are not those that were published."""
+    try:
+        lines = (folder / SUMS).read_text().splitlines()
+    except FileNotFoundError:
+        raise CheckpointError(f'{folder} has no {SUMS}: it is not whole; publish it again') from None
+    for line in lines:
+        expected, _, name = line.partition('  ')
+        if Path(name).name != name or not (folder / name).is_file() or sha256_of(folder / name) != expected:
+            raise CheckpointError(f'{folder / name} is not the file that was published: its hash is not in {SUMS}')

@@ -1,11 +1,12 @@
 import shutil
 
 import pytest
+import torch
 from analysis.trained import digits_run, vit_run
 from conftest import ROOT
 
 from openmix_dm.analysis.analyze_command import make_parser
-from openmix_dm.analysis.subjects import check_same_data, load_subjects, pair_up
+from openmix_dm.analysis.subjects import EvalData, check_same_data, load_subjects, pair_up
 from openmix_dm.errors import ConfigError
 
 
@@ -46,3 +47,21 @@ def test_the_same_data_or_none():
 
 def test_pairs_are_read_in_order():
     assert pair_up(['a', 'b.py', 'c.pth', 'd.pth']) == [(None, 'a'), ('b.py', 'c.pth'), (None, 'd.pth')]
+
+
+def test_of_several_crops_the_central_one_is_looked_at():
+    class TenCrops:
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, place):
+            crops = torch.arange(10)[:, None, None, None].expand(10, 3, 2, 2)
+            return {'inputs': crops, 'labels': torch.tensor(place)}
+
+    data = EvalData(TenCrops(), batch_size=2, num_workers=0, config={})
+    (_, one, labels), _ = data.read(data.cut(data.places(None)), torch.device('cpu'))
+    assert one.shape == (2, 3, 2, 2)
+    assert torch.allclose(one * 255, torch.tensor(4.0))
+    assert labels.tolist() == [0, 1]
+    (_, all_of_them, _), _ = data.read(data.cut(data.places(None)), torch.device('cpu'), crops=True)
+    assert all_of_them.shape == (2, 10, 3, 2, 2)

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 
 def measure(subject: Subject, bins: int, limit: int | None) -> Reliability:
     """Return the reliability of one model on its test images."""
-    batches, total = subject.batches(limit)
+    batches, total = subject.batches(limit, crops=True)
     sigmoid = trained_by_bce(subject.model)
     sure, right = [], []
     for _, shown, labels in track(batches, total, f'calibration {subject.name}'):

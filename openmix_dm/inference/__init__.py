@@ -1,0 +1,1 @@
+"""Use a trained model: load it, ask it, publish it, export it."""
