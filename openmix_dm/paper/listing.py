@@ -4,6 +4,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
 
 from openmix_dm.engine.display import duration
 from openmix_dm.paper.cells import Cell, Table
@@ -20,7 +21,7 @@ def show_tables(args: argparse.Namespace) -> None:
     rows = [('table', 'of the paper', 'cells', 'runs', 'title')]
     for table in all_tables().values():
         runs = len(runs_of(table, args.work_dirs)) if table.runnable() else 0
-        rows.append((table.name, table.source, str(len(table.cells)), str(runs), table.title))
+        rows.append((table.name, table.source, str(len(table.cells)), str(runs), shorten(table.title, 90)))
     print('\n'.join(align(rows)))
 
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from mmengine.config import Config
@@ -28,8 +29,16 @@ class Step:
 
 
 def make_plan(runs: Sequence[Run]) -> list[Step]:
-    """Decide for each run; every config is read and checked, so that a bad one shows before any work."""
-    return [decide(run, config_of(run)) for run in runs]
+    """Decide for each run; every config is read and checked once, so that a bad one shows before any work."""
+    checked: dict[tuple[Path, tuple[str, ...]], Config] = {}
+    plan = []
+    for run in runs:
+        setting = run.config, run.options
+        if setting not in checked:
+            checked[setting] = config_of(run)
+        checked[setting].randomness.seed = run.seed  # all that differs between trials
+        plan.append(decide(run, checked[setting]))
+    return plan
 
 
 def config_of(run: Run) -> Config:

@@ -1,23 +1,18 @@
 """All tables that the command line knows: the paper's, and those in configs/tables."""
 
-import importlib
-import importlib.util
 from pathlib import Path
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.paper.cells import Table
 from openmix_dm.paper.own import CONFIGS, read_table
+from openmix_dm.paper.published import paper_tables
 from openmix_dm.suggest import did_you_mean
-
-PUBLISHED = 'openmix_dm.paper.published'
 
 
 def all_tables() -> dict[str, Table]:
     """Return the paper's tables and those of configs/tables, by name."""
-    found = importlib.util.find_spec(PUBLISHED)
-    published = importlib.import_module(PUBLISHED).paper_tables() if found else ()
     own = [read_table(path) for path in sorted((CONFIGS / 'tables').glob('*.py'))]
-    return {table.name: table for table in (*published, *own)}
+    return {table.name: table for table in (*paper_tables(), *own)}
 
 
 def find_table(name: str) -> Table:

@@ -125,7 +125,7 @@ def test_two_at_once_share_the_work(runs, tmp_path):
     theirs, _ = other.communicate(timeout=60)
     assert [starts(run) for run in runs] == [1] * 10
     assert [read_state(run.folder).kind for run in runs] == ['done'] * 10
-    assert 0 < outcomes.count('done')
+    assert outcomes.count('done') > 0
     assert "'done'" in theirs
 
 

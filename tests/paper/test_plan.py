@@ -18,7 +18,7 @@ def actions(runs):
 
 
 def test_each_state_has_its_action(runs):
-    vanilla, mixup, mixup_dm, cutmix, cutmix_dm = runs
+    vanilla, mixup, mixup_dm, cutmix, _ = runs
     write_run(vanilla, state='done')
     write_run(mixup, state='failed: NumericError: nan')
     write_run(mixup_dm, state='preempted')
@@ -29,7 +29,9 @@ def test_each_state_has_its_action(runs):
 
 
 def test_the_attack_is_made_up_for(tmp_path):
-    table = read_table(write_table(tmp_path, "title='F'\ncolumns=['e']\nrows={'m': ['digits/r8_mixup.py']}\nmetric='fgsm'"))
+    table = read_table(
+        write_table(tmp_path, "title='F'\ncolumns=['e']\nrows={'m': ['digits/r8_mixup.py']}\nmetric='fgsm'")
+    )
     (run,) = runs_of(table, tmp_path / 'work', trials=1)
     assert actions([run]) == ['start']
     write_run(run)

@@ -64,11 +64,11 @@ def chart(
     return ''.join([*parts, '</g>', _legend([line.name for line in lines]), '</svg>'])
 
 
-def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Return round numbers within a range, about so many."""
-    rough = max(high - low, 1e-9) / count
-    size = 10 ** math.floor(math.log10(rough))
-    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
+def ticks(low: float, high: float, most: float = 6.5) -> list[float]:
+    """Return round numbers within a range, at most so many."""
+    finest = max(high - low, 1e-9) / most
+    size = 10 ** math.floor(math.log10(finest))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= finest)
     first = math.ceil(low / step - 1e-9)
     return [round(number * step, 10) for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
