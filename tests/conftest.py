@@ -8,6 +8,8 @@ import openmix_dm  # noqa: F401  before anything that imports torchvision
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from reference.losses import ...`
 
+from faults import matrix
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -19,3 +21,25 @@ def root() -> Path:
 @pytest.fixture(autouse=True)
 def _seeded():
     torch.manual_seed(0)
+
+
+# The fault matrix: options and reports have to be known before tests/faults is looked at.
+
+
+def pytest_addoption(parser):
+    matrix.add_option(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    matrix.mark_quick_rows(config, items)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    outcome = yield
+    matrix.note(item, outcome.get_result())
+
+
+def pytest_sessionfinish(session):
+    matrix.write(session.config)

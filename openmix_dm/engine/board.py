@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from openmix_dm.engine.disk import Dispensable
+
 
 class Board:
     """Write scalars and images by iteration; stands where mmengine's hooks expect a visualizer.
@@ -16,6 +18,7 @@ class Board:
         self._folder, self._enabled = folder, enabled
         self._writer: Any = None
         self._purge: int | None = None
+        self._dispensable = Dispensable('TensorBoard')
         self.dataset_meta: Any = None
 
     def continue_from(self, iteration: int) -> None:
@@ -28,7 +31,8 @@ class Board:
     def add_scalar(self, name: str, value: float, step: int = 0, **options: Any) -> None:
         """Write one number."""
         if self._enabled:
-            self._open().add_scalar(name, value, step)
+            with self._dispensable.writing():
+                self._open().add_scalar(name, value, step)
 
     def add_scalars(self, scalar_dict: dict[str, float], step: int = 0, **options: Any) -> None:
         """Write several numbers."""
@@ -38,12 +42,14 @@ class Board:
     def add_image(self, name: str, image: np.ndarray, step: int = 0) -> None:
         """Write an image, (H, W, 3) uint8."""
         if self._enabled:
-            self._open().add_image(name, image, step, dataformats='HWC')
+            with self._dispensable.writing():
+                self._open().add_image(name, image, step, dataformats='HWC')
 
     def close(self) -> None:
         """Flush and close the file."""
         if self._writer is not None:
-            self._writer.close()
+            with self._dispensable.writing():
+                self._writer.close()
 
     def _open(self) -> Any:
         if self._writer is None:

@@ -64,10 +64,19 @@ def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> No
     """Refuse labels that the head has no output for."""
     outputs = getattr(getattr(model, 'head', None), 'num_classes', None)
     for phase, loader in loaders.items():
-        classes = getattr(getattr(loader, 'dataset', None), 'num_classes', None)
-        if outputs is not None and classes is not None and classes > outputs:
+        dataset: Any = getattr(loader, 'dataset', None)
+        classes, labels = getattr(dataset, 'num_classes', None), getattr(dataset, 'labels', None)
+        if outputs is None or dataset is None:
+            continue
+        if classes is not None and classes > outputs:
             raise ConfigError(
                 f'model.head.num_classes={outputs}, but the data set of {phase}_dataloader has {classes} classes'
+            )
+        low, high = (int(labels.min()), int(labels.max())) if labels is not None and len(labels) else (0, 0)
+        if low < 0 or high >= outputs:
+            raise ConfigError(
+                f'{phase}_dataloader has the label {low if low < 0 else high}, but the head has {outputs} outputs '
+                f'(model.head.num_classes), for labels from 0 to {outputs - 1}'
             )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from openmix_dm.engine.disk import no_room
 from openmix_dm.errors import CheckpointError
 
 INDEX = 'checkpoints.json'
@@ -81,8 +82,7 @@ class CheckpointStore:
 
     def clean(self) -> None:
         """Remove what a crash in the middle of a save left behind."""
-        for path in self.folder.glob(f'*{TEMPORARY}'):
-            path.unlink(missing_ok=True)
+        remove_temporary(self.folder)
 
     def _read_index(self) -> list[Entry]:
         try:
@@ -92,16 +92,37 @@ class CheckpointStore:
 
 
 def save_file(state: dict[str, Any], path: Path) -> str:
-    """Write a file of plain data under a temporary name, sync it and rename it; return its hash."""
+    """Write a file of plain data under a temporary name, sync it and rename it; return its hash.
+
+    Where there is no room, try once more after what is left of broken saves is gone.
+    """
     temporary = path.with_name(path.name + TEMPORARY)
-    with temporary.open('wb') as file:
-        torch.save(state, file)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        _write(state, temporary)
+    except (OSError, RuntimeError):  # torch turns an error of the disk into a RuntimeError
+        remove_temporary(path.parent)
+        try:
+            _write(state, temporary)
+        except (OSError, RuntimeError) as error:
+            remove_temporary(path.parent)
+            raise no_room(path, state, error) from None
     written = sha256_of(temporary)
     temporary.replace(path)
     sync_folder(path.parent)
     return written
+
+
+def _write(state: dict[str, Any], path: Path) -> None:
+    with path.open('wb') as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def remove_temporary(folder: Path) -> None:
+    """Remove what a crash in the middle of a save left behind."""
+    for path in folder.glob(f'*{TEMPORARY}'):
+        path.unlink(missing_ok=True)
 
 
 def load_file(path: str | Path, sha256: str | None = None) -> dict[str, Any]:
@@ -159,11 +180,15 @@ def sha256_of(path: Path) -> str:
 def write_atomically(path: Path, text: str) -> None:
     """Write a small file so that a reader sees the old or the new one, whole."""
     temporary = path.with_name(path.name + TEMPORARY)
-    with temporary.open('w') as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open('w') as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def sync_folder(folder: Path) -> None:

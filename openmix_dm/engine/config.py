@@ -10,6 +10,7 @@ from typing import Any
 
 from mmengine.config import Config
 
+from openmix_dm.engine.sources import find_cycle
 from openmix_dm.errors import ConfigError
 from openmix_dm.suggest import did_you_mean
 
@@ -20,11 +21,11 @@ def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
     if not path.is_file():
         here = [file.name for file in path.parent.glob('*.py')] if path.parent.is_dir() else []
         raise ConfigError(f'there is no config {path}{did_you_mean(path.name, here)}')
+    if cycle := find_cycle(path):  # mmengine would follow it for long
+        raise ConfigError(f'{path} inherits itself by its _base_ lines: {" -> ".join(map(str, cycle))}')
     try:
         # lazy_import=False: a plain `import` in a config must not switch mmengine to its other kind of config
         config = Config.fromfile(path, lazy_import=False)
-    except RecursionError:
-        raise ConfigError(f'{path} inherits itself: follow its _base_ lines to the cycle') from None
     except Exception as error:
         raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
     merge_options(config, options)

@@ -16,6 +16,8 @@ def report(runner: Any, data: dict[str, Any], epoch: int, batch_index: int) -> P
     Nothing was kept of the iteration: its draws are a function of its number, so that the mixer draws them again.
     """
     model = runner.bare_model
+    gradients = [value.grad for value in model.parameters() if value.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients).item() if gradients else 0.0
     seed_iteration(runner.seed, runner.iter, runner.rank)
     with torch.no_grad():
         data = model.data_preprocessor(data, training=True)
@@ -33,6 +35,7 @@ def report(runner: Any, data: dict[str, Any], epoch: int, batch_index: int) -> P
         'losses': {name: str(value.mean().item()) for name, value in losses.items()},
         'inputs_finite': bool(data['inputs'].isfinite().all()),
         'weights_finite': all(bool(value.isfinite().all()) for value in model.parameters()),
+        'gradient_norm': str(norm),
         'samples': [pick.image for pick in picks],
         'partners': [picks[int(row)].image for row in mixed.index],
         'lam': mixed.target.lam.tolist(),

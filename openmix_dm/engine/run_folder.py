@@ -5,6 +5,7 @@ import math
 import platform
 import statistics
 import time
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ class RunFolder:
         write_atomically(self.path / CONFIG, configs.to_text(config))
         before = self.read()
         self.update(
+            id=before.get('id') or uuid.uuid4().hex[:12],
             config=str(config.filename),
             config_hash=configs.fingerprint(config),
             version=__version__,

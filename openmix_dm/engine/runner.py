@@ -19,6 +19,7 @@ from openmix_dm import __version__
 from openmix_dm.engine.board import Board
 from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
 from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.engine.disk import be_quiet_when_full
 from openmix_dm.engine.hooks.proof import digest
 from openmix_dm.engine.launch import agree
 from openmix_dm.engine.optimizers import PRECISIONS
@@ -70,7 +71,9 @@ class MixRunner(Runner):
         """Log everything to one file over all continuations, and warnings to the screen."""
         logger = super().build_logger(log_level, str(Path(self.work_dir) / LOG), **options)
         for handler in logger.handlers:
-            if not isinstance(handler, logging.FileHandler):
+            if isinstance(handler, logging.FileHandler):
+                be_quiet_when_full(handler)
+            else:
                 handler.setLevel(logging.WARNING)
         return logger
 
@@ -145,6 +148,13 @@ class MixRunner(Runner):
             with refusing('param_scheduler'):
                 self.param_schedulers = self.build_param_scheduler(self.param_schedulers)
 
+    def _init_model_weights(self) -> None:
+        """Load pretrained weights, if the model asks for some."""
+        try:
+            super()._init_model_weights()
+        except (FileNotFoundError, ValueError) as error:
+            raise CheckpointError(f'model.backbone.pretrained: {error}') from None
+
     # ---- checkpoints ----
 
     @property
@@ -192,6 +202,10 @@ class MixRunner(Runner):
         missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
         if missing:
             raise CheckpointError(f'{path} has no {", ".join(missing)}: weights alone cannot be resumed, use load_from')
+        before = state['meta'].get('world_size', self.world_size)
+        if before != self.world_size:
+            ranks = f'{before} rank{"s" if before > 1 else ""} before, {self.world_size} now'
+            self.logger.warning(f'{ranks}: the global batch stays, but the run goes on with other random draws')
         self.load_weights(path, state)
         self.call_hook('after_load_checkpoint', checkpoint=state)
         self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']

@@ -3,7 +3,7 @@
 import argparse
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from mmengine.config import Config
@@ -107,7 +107,8 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
         failure = explain(error)
         if rank == 0 and folder.used:
             code = getattr(failure, 'exit_code', 1)
-            folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
+            with suppress(OSError):  # where the disk is full, the cause is what counts
+                folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
         raise failure from None if isinstance(failure, Failure) else error
     if rank == 0:
         folder.finish('done', time.monotonic() - began)

@@ -1,8 +1,10 @@
 """Check a whole config against the real signatures, before any work is done."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from mmengine.config import Config
@@ -11,6 +13,7 @@ from mmengine.runner import Runner
 
 from openmix_dm.engine.dataloader import build_dataloader
 from openmix_dm.engine.signatures import Arguments, arguments_of, describe, fits
+from openmix_dm.engine.sources import find_line
 from openmix_dm.errors import ConfigError, Failure
 from openmix_dm.registry import (
     BACKBONES,
@@ -86,11 +89,21 @@ PARAMWISE = {
 
 def validate(config: Config) -> None:
     """Refuse unknown keys, unknown classes, wrong arguments and impossible values, with the nearest right name."""
-    _check_top_level(config)
-    for key, value in config.items():
-        if not key.startswith('_'):
-            _check_value(key, key, value)
-    _check_values(config)
+    try:
+        _check_top_level(config)
+        for key, value in config.items():
+            if not key.startswith('_'):
+                _check_value(key, key, value)
+        _check_values(config)
+    except ConfigError as error:
+        raise ConfigError(f'{error}{_place(config, str(error))}') from error.__cause__
+
+
+def _place(config: Config, said: str) -> str:
+    """Say which line of which file set the key that an error begins with; nothing if the command line did."""
+    key = re.match(r'[\w.\[\]]+', said)
+    line = find_line(Path(config.filename), key[0].rstrip('.')) if key and config.filename else None
+    return f' ({line})' if line else ''
 
 
 def _check_top_level(config: Config) -> None:

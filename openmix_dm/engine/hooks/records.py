@@ -10,6 +10,7 @@ from mmengine.dist import all_reduce
 from mmengine.hooks import Hook
 from torch import Tensor
 
+from openmix_dm.engine.disk import Dispensable
 from openmix_dm.engine.display import Display, make_display
 from openmix_dm.engine.run_folder import METRICS, RunFolder, to_line
 from openmix_dm.registry import HOOKS
@@ -34,6 +35,8 @@ class RecordHook(Hook):
         self._since = 0.0
         self._display: Display = make_display(enabled=False)
         self._file: Path | None = None
+        self._unwritten: list[str] = []
+        self._dispensable = Dispensable(METRICS)
 
     def before_train(self, runner: Any) -> None:
         """Continue the record of the run."""
@@ -90,12 +93,21 @@ class RecordHook(Hook):
     def _write(self, runner: Any, record: dict[str, Any]) -> None:
         if self._file is None:
             return
-        with self._file.open('a') as file:
-            file.write(to_line(record))
+        self._append(to_line(record))
         kind, step = record['kind'], record['iter']
         numbers = {f'{kind}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
         runner.visualizer.add_scalars(numbers, step=step)
         self._display.show(record)
+
+    def _append(self, line: str) -> None:
+        """Write a line; while the disk is full, keep it for the next time."""
+        assert self._file is not None
+        self._unwritten.append(line)
+        with self._dispensable.writing():
+            with self._file.open('a') as file:
+                # what a full disk has cut off ends here, and is passed over when the file is read
+                file.write('\n' * (len(self._unwritten) > 1) + ''.join(self._unwritten))
+            self._unwritten.clear()
 
     def _forget(self) -> None:
         self._sums, self._iterations, self._images = {}, 0, 0

@@ -1,0 +1,89 @@
+"""Where a config says something: file and line of a key, found without running anything."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def find_line(file: Path, key: str) -> str | None:
+    """Return 'file:line' of where a key such as `model.mixer.alpha` or `schedule[0].end` was last set.
+
+    Looks at the file and then at those that it inherits, at what is written as literals and dict(...) calls.
+    """
+    parts = re.findall(r'[^.\[\]]+', key)
+    for each in inherited(file):
+        line = _line_in(_parse(each), parts)
+        if line is not None:
+            return f'{each}:{line}'
+    return None
+
+
+def inherited(file: Path) -> Iterator[Path]:
+    """Go through a config and what it inherits, nearest first; a file that was seen is not followed again."""
+    todo, seen = [file], set()
+    while todo:
+        file = todo.pop(0)
+        if file.resolve() not in seen and file.is_file():
+            seen.add(file.resolve())
+            yield file
+            todo += bases(file)
+
+
+def bases(file: Path) -> list[Path]:
+    """Return the files that a config names as its _base_."""
+    for name, value in _assignments(_parse(file)):
+        if name == '_base_':
+            nodes = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+            texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+            return [file.parent / text for text in texts]
+    return []
+
+
+def find_cycle(file: Path, above: tuple[Path, ...] = ()) -> list[Path]:
+    """Return the files of a cycle of _base_ lines, the first one again at the end; empty if there is none."""
+    file = file.resolve()
+    if file in above:
+        return [*above[above.index(file) :], file]
+    return next((cycle for base in bases(file) if (cycle := find_cycle(base, (*above, file)))), [])
+
+
+def _parse(file: Path) -> ast.Module:
+    try:
+        return ast.parse(file.read_text())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, statement.value
+
+
+def _line_in(tree: ast.Module, parts: list[str]) -> int | None:
+    found = None
+    for name, value in _assignments(tree):
+        if name == parts[0]:
+            found = _descend(value, parts[1:]) or found  # a later line wins
+    return found
+
+
+def _descend(node: ast.expr, parts: list[str]) -> int | None:
+    if not parts:
+        return node.lineno
+    inner = _members(node).get(parts[0])
+    return None if inner is None else _descend(inner, parts[1:])
+
+
+def _members(node: ast.expr) -> dict[str, ast.expr]:
+    if isinstance(node, ast.Call):
+        return {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+    if isinstance(node, ast.List | ast.Tuple):
+        return {str(position): value for position, value in enumerate(node.elts)}
+    return {}

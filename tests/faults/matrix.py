@@ -1,0 +1,60 @@
+"""Write the fault matrix as measured: python -m pytest -m faults --matrix docs/reliability.md."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROWS = defaultdict(list)  # number of the fault -> (docstring, outcome, seconds) of its tests
+
+HEAD = """# What happens when things go wrong
+
+Every row is a fault that `python -m pytest -m faults` puts into the real command line; the table is written by that
+command with `--matrix docs/reliability.md`, as measured (on a CPU; two ranks over gloo where ranks matter). The tests
+are in [tests/faults](../tests/faults).
+
+Exit codes: 0 done, 2 config or usage, 3 data, 4 checkpoint, 5 numeric, 6 distributed, 7 resources (disk, memory),
+75 preempted (start me again). Every failure is told in a line `openmix_dm: FAILED cause=...`; a rank that fails is
+named last by the launcher; `run.json` holds the state and the exit code.
+
+| fault | what is done, and what has to come of it | result | seconds |
+|---|---|---|--:|
+"""
+
+
+def add_option(parser):
+    parser.addoption('--matrix', type=Path, metavar='FILE', help='write the fault matrix to this file')
+
+
+def mark_quick_rows(config, items):
+    """Let `-m faults` run all rows, those of the normal suite too."""
+    if config.option.markexpr == 'faults':
+        for item in items:
+            if number_of(item):
+                item.add_marker(pytest.mark.faults)
+
+
+def note(item, report):
+    number = number_of(item)
+    if number and (report.when == 'call' or report.outcome != 'passed'):
+        ROWS[number].append((item.function.__doc__ or '', report.outcome, report.duration))
+
+
+def write(config):
+    path = config.getoption('--matrix', None)
+    if path and ROWS:
+        path.write_text(HEAD + ''.join(f'{line(number)}\n' for number in sorted(ROWS)))
+
+
+def line(number):
+    tests = ROWS[number]
+    words = list(dict.fromkeys(' '.join(text.split()) for text, _, _ in tests))
+    bad = [outcome for _, outcome, _ in tests if outcome != 'passed']
+    result = f'{len(tests)} of {len(tests)} pass' if not bad else f'{len(bad)} of {len(tests)} {bad[0]}'
+    return f'| F{number} | {"<br>".join(words)} | {result} | {sum(seconds for _, _, seconds in tests):.0f} |'
+
+
+def number_of(item):
+    found = re.match(r'test_f(\d+)_', item.name) if item.path.parent.name == 'faults' else None
+    return int(found[1]) if found else 0
