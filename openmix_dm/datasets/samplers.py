@@ -13,16 +13,30 @@ from openmix_dm.registry import DATA_SAMPLERS
 
 @DATA_SAMPLERS.register_module()
 class TrainBatches:
-    """Cut the permutation of an epoch into batches, each rank its slice of each.
+    """Cut the permutation of an epoch into batches that the ranks share, place by place in turn.
 
     The permutation is a function of (seed, epoch), the same on all ranks, and any batch of any epoch can be the first:
     nothing has to be replayed to get there. The last batch is left out if it would be smaller than the others.
 
-    multiple_of: make the number of batches divisible, so that no accumulated gradient reaches over the end of an epoch.
+    repeats: how often each image stands in the list of the epoch, in a row (repeated augmentation,
+    https://arxiv.org/abs/1901.09335): a global batch holds fewer images, each augmented several times, on different
+    ranks. An epoch is not longer for it: it shows a share of the images. multiple_of: make the number of batches
+    divisible, so that no accumulated gradient reaches over the end of an epoch.
     """
 
-    def __init__(self, dataset: Sized, batch_size: int, seed: int, shuffle: bool = True, multiple_of: int = 1) -> None:
+    def __init__(
+        self,
+        dataset: Sized,
+        batch_size: int,
+        seed: int,
+        shuffle: bool = True,
+        repeats: int = 1,
+        multiple_of: int = 1,
+    ) -> None:
+        if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+            raise ValueError(f'repeats must be a whole number, 1 or more, got {repeats!r}')
         self.rank, self.world_size = get_dist_info()
+        self.repeats = repeats
         self.images, self.batch_size, self.seed, self.shuffle = len(dataset), batch_size, seed, shuffle
         self.epoch, self.first, self.multiple_of = 0, 0, multiple_of
         if len(self) == 0:
@@ -49,9 +63,12 @@ class TrainBatches:
         return self._picks(epoch, batch, self._order(epoch))
 
     def _picks(self, epoch: int, batch: int, order: torch.Tensor) -> list[Pick]:
-        start = (batch * self.world_size + self.rank) * self.batch_size
-        images = order[start : start + self.batch_size].tolist()
-        return [Pick(image, key(AUGMENTATION, self.seed, epoch, start + i)) for i, image in enumerate(images)]
+        whole = self.batch_size * self.world_size
+        places = range(batch * whole + self.rank, (batch + 1) * whole, self.world_size)
+        images = order[torch.tensor(places) // self.repeats].tolist()
+        return [
+            Pick(image, key(AUGMENTATION, self.seed, epoch, place)) for image, place in zip(images, places, strict=True)
+        ]
 
     def _order(self, epoch: int) -> torch.Tensor:
         if not self.shuffle:

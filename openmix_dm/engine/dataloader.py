@@ -20,14 +20,24 @@ def build_dataloader(
     sampler: dict[str, Any],
     batch_size: int,
     seed: int,
+    repeats: int = 1,
     num_workers: int = 0,
     prefetch_factor: int = 2,
     persistent_workers: bool = True,
     timeout: int = WORKER_TIMEOUT,
 ) -> DataLoader:
-    """Build a loader of {'inputs', 'labels'} batches; `sampler` makes whole batches."""
+    """Build a loader of {'inputs', 'labels'} batches; `sampler` makes whole batches.
+
+    repeats: how often a training batch holds each of its images, differently augmented; see `TrainBatches`.
+    """
     images = DATASETS.build(dataset)
-    batches = DATA_SAMPLERS.build({**sampler, 'dataset': images, 'batch_size': batch_size, 'seed': seed})
+    filled = {
+        'dataset': images,
+        'batch_size': batch_size,
+        'seed': seed,
+        **({'repeats': repeats} if repeats != 1 else {}),
+    }
+    batches = DATA_SAMPLERS.build({**sampler, **filled})
     with_workers: dict[str, Any] = {}
     if num_workers:
         with_workers = {

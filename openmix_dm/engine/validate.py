@@ -192,6 +192,8 @@ def _names(registry: Registry) -> set[str]:
 
 def _check_loader(path: str, value: Any) -> None:
     allowed = arguments_of(build_dataloader).known - {'seed'}
+    if 'train' not in path:
+        allowed -= {'repeats'}  # of the images of a training batch
     _check_names(path, value, allowed)
     for required in ('dataset',):
         if required not in value:

@@ -1,4 +1,7 @@
+from collections import Counter
+
 import pytest
+from timm.data.distributed_sampler import RepeatAugSampler
 
 from openmix_dm.datasets import EvalBatches, TrainBatches, samplers
 from openmix_dm.errors import ConfigError
@@ -32,18 +35,59 @@ def test_any_batch_can_be_the_first():
 
 
 def test_ranks_share_each_global_batch(monkeypatch):
-    """Two ranks with batches of 2 see, together, what one rank sees with batches of 4: keys included."""
+    """Two ranks with batches of 2 see, in turn, what one rank sees with batches of 4: keys included."""
     whole = batches(batch_size=4)
     parts = []
     for rank in (0, 1):
         on_rank(monkeypatch, rank, 2)
         parts.append(batches(batch_size=2))
-    assert [a + b for a, b in zip(*parts, strict=True)] == whole
+    assert [[a[0], b[0], a[1], b[1]] for a, b in zip(*parts, strict=True)] == whole
 
 
 def test_keys_belong_to_places_not_to_images():
     keys = [pick.key for epoch in range(3) for batch in batches(epoch=epoch) for pick in batch]
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize('world_size', [1, 2, 4, 5])
+def test_repeated_augmentation_shows_what_timm_shows(monkeypatch, world_size):
+    """Timm's lists of the same permutation, as far as whole batches reach."""
+    for rank in range(world_size):
+        on_rank(monkeypatch, rank, world_size)
+        shown = [pick.image for batch in batches(images=103, repeats=3, shuffle=False) for pick in batch]
+        timms = list(RepeatAugSampler(range(103), world_size, rank, shuffle=False, num_repeats=3, selected_round=1))
+        assert shown == timms[: len(shown)]
+        assert len(timms) - len(shown) < 4
+
+
+def test_repeated_augmentation_keeps_the_length_and_repeats_each_image(monkeypatch):
+    assert len(batches(images=120, repeats=3)) == len(batches(images=120))
+    for batch in batches(images=120, batch_size=12, repeats=3):
+        assert sorted(Counter(pick.image for pick in batch).values()) == [3] * 4
+    shown = Counter(pick.image for batch in batches(images=120, repeats=3) for pick in batch)
+    assert len(shown) == 40  # a batch of 4 cuts a row of 3 somewhere, an epoch does not
+    keys = [pick.key for batch in batches(images=120, repeats=3) for pick in batch]
+    assert len(set(keys)) == len(keys)
+
+
+def test_copies_of_an_image_are_on_different_ranks(monkeypatch):
+    seen = []
+    for rank in range(4):
+        on_rank(monkeypatch, rank, 4)
+        seen += [(rank, pick.image) for pick in batches(images=64, batch_size=6, repeats=3)[0]]
+    assert len(set(seen)) == len(seen) == 24
+    assert set(Counter(image for _, image in seen).values()) == {3}
+
+
+def test_any_batch_can_be_the_first_with_repeats():
+    for first in range(5):
+        assert batches(epoch=3, first=first, repeats=3) == batches(epoch=3, repeats=3)[first:]
+
+
+@pytest.mark.parametrize('repeats', [0, 1.5, True])
+def test_bad_repeats_are_refused(repeats):
+    with pytest.raises(ValueError, match='repeats'):
+        TrainBatches(range(20), 4, 0, repeats=repeats)
 
 
 def test_whole_accumulation_windows():

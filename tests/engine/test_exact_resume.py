@@ -6,6 +6,11 @@ from engine.runs import PowerCut, final, power_cut, same, train
 from openmix_dm.engine.run_folder import RunFolder
 
 EMA = ('default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9')
+AUGMENTATION = (
+    'model.data_preprocessor.erasing.prob=0.5',
+    'train_dataloader.repeats=3',
+    "train_dataloader.dataset.transforms=[dict(type='BatchEach', transforms=[dict(type='RandAugment')])]",
+)
 SWITCHES = {
     'plain': (),
     'ema': EMA,
@@ -13,7 +18,7 @@ SWITCHES = {
     'clipping': ("optim_wrapper.clip_grad={'max_norm': 0.1}",),
     'channels_last': ('channels_last=True',),
     'cutmix per sample': ('model.mixer.type=CutMix', 'model.mixer.per_sample=True', 'model.mixer.partner=permutation'),
-    'erasing': ('model.data_preprocessor.erasing.prob=0.5',),
+    'augmentation': AUGMENTATION,
     'adamw': ("optim_wrapper.optimizer={'_delete_': True, 'type': 'AdamW', 'lr': 0.001}",),
 }
 SMALL_IMAGES = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')  # half precision is slow on a CPU
@@ -27,7 +32,7 @@ MIXTURE = (
 SLOW = {
     'mixture with a dynamic policy': MIXTURE,
     'one worker': ('train_dataloader.num_workers=1',),
-    'two workers': ('train_dataloader.num_workers=2',),
+    'two workers': ('train_dataloader.num_workers=2', *AUGMENTATION),
     'bf16': ('optim_wrapper.amp=bf16', *SMALL_IMAGES, *EMA),
     'fp16': ('optim_wrapper.amp=fp16', *SMALL_IMAGES, *EMA),
     'compile': ('compile=True',),
