@@ -27,6 +27,7 @@ setup(
         'safetensors>=0.4',
     ],
     extras_require={
+        'fast': ['simplejpeg>=1.7'],  # for decoder='simplejpeg'
         'test': ['pytest>=8', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT],
         'export': EXPORT,
     },

@@ -45,6 +45,8 @@ class MixRunner(Runner):
     """Run a config; see DEFAULT_HOOKS for what happens around each iteration unless `default_hooks` says otherwise."""
 
     _train_loop: Any
+    _train_dataloader: Any
+    _val_dataloader: Any
     optim_wrapper: Any
     param_schedulers: Any
     _has_loaded: bool
@@ -106,6 +108,11 @@ class MixRunner(Runner):
         if isinstance(dataloader, DataLoader):
             return dataloader
         return build_dataloader(**dataloader, seed=seed or 0)
+
+    @property
+    def loaders(self) -> dict[str, DataLoader | None]:
+        """The loaders of a training by phase."""
+        return {'train': self._train_dataloader, 'val': self._val_dataloader}
 
     def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
         """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""

@@ -15,6 +15,7 @@ from openmix_dm.engine.command import add_config_arguments, run_command
 from openmix_dm.engine.launch import LAUNCHERS, decide_together, processes, wait_for_all
 from openmix_dm.engine.lock import locked
 from openmix_dm.engine.preemption import stop_request
+from openmix_dm.engine.reading import describe_reading
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.run_folder import BOARD, RunFolder
 from openmix_dm.engine.validate import validate
@@ -93,6 +94,7 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
         runner = build_runner(resolve(config, world_size))
         if rank == 0:
             folder.start(config, runner.seed, world_size)
+            folder.update(**describe_reading(runner.loaders))
         try:
             runner.train()
         finally:
