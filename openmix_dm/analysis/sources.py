@@ -37,19 +37,21 @@ def folder(path: Path, count: int, size: int = 128) -> Images:
 
 def photographs(count: int, size: int = 160) -> Images:
     """Return crops of scikit-learn's two sample photographs, a flower and a temple, in turn."""
+    centres = ((0.45, 0.62), (0.5, 0.4))
+    originals = sample_photographs()
+    pictures = [_crop(originals[i % 2], centres[i % 2], 1 - 0.12 * (i // 2 % 4), size) for i in range(count)]
+    return _stack(pictures), torch.tensor([i % 2 for i in range(count)]), ['flower', 'temple']
+
+
+def sample_photographs() -> list[np.ndarray]:
+    """Return scikit-learn's two sample photographs, a flower and a temple."""
     spec = importlib.util.find_spec('sklearn')
     if spec is None or spec.origin is None:
         raise DataError(
             'the photographs are part of scikit-learn, which is not installed; run: pip install scikit-learn'
         )
     place = Path(spec.origin).parent / 'datasets' / 'images'
-    names, centres = ['flower', 'temple'], {'flower': (0.45, 0.62), 'temple': (0.5, 0.4)}
-    pictures = []
-    for i in range(count):
-        name = names[i % 2]
-        image = read_image(place / {'flower': 'flower.jpg', 'temple': 'china.jpg'}[name])
-        pictures.append(_crop(image, centres[name], 1 - 0.12 * (i // 2 % 4), size))
-    return _stack(pictures), torch.tensor([i % 2 for i in range(count)]), names
+    return [read_image(place / name) for name in ('flower.jpg', 'china.jpg')]
 
 
 def _crop(image: np.ndarray, centre: tuple[float, float], share: float, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from openmix_dm.checks import one_of
 from openmix_dm.datasets.picks import BatchDraws, seed_draws
-from openmix_dm.datasets.transforms import check_size
+from openmix_dm.datasets.transforms import check_size, to_tensor
 from openmix_dm.registry import TRANSFORMS
 
 MODES = {'bilinear': 'bilinear', 'bicubic': 'bicubic', 'nearest': 'nearest-exact'}  # ours to torch's
@@ -36,7 +36,7 @@ class BatchEach:
             done = [self._transform(array, drawing=False) for array in arrays]
         else:
             done = [self._drawn(array, key) for array, key in zip(arrays, keys_of(generator, len(images)), strict=True)]
-        return torch.from_numpy(np.ascontiguousarray(np.moveaxis(np.stack(done), -1, -3)))
+        return torch.stack([to_tensor(array) for array in done])
 
     def _drawn(self, image: np.ndarray, draw_key: int) -> np.ndarray:
         seed_draws(draw_key)

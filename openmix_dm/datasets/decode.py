@@ -9,6 +9,7 @@ from openmix_dm.checks import one_of
 from openmix_dm.errors import ConfigError, DataError
 
 DECODERS = ('cv2', 'simplejpeg')
+JPEG = b'\xff\xd8\xff'
 
 
 def check_decoder(name: str) -> str:
@@ -18,33 +19,44 @@ def check_decoder(name: str) -> str:
     return name
 
 
-def read_image(path: Path, decoder: str = 'cv2') -> np.ndarray:
+def read_image(path: Path | str, decoder: str = 'cv2') -> np.ndarray:
     """Decode an image file to RGB, (H, W, 3) uint8, whatever way up its camera was (as Pillow and torchvision do).
 
     decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are damaged
-    inside; what is no JPEG is left to cv2.
+    inside; what it does not know is left to cv2.
     """
     try:
-        encoded = path.read_bytes()
+        encoded = np.fromfile(path, dtype=np.uint8)
     except OSError as error:
         raise DataError(f'{path} cannot be read: {error.strerror}') from None
-    if decoder == 'simplejpeg' and _is_jpeg(encoded):
+    if decoder == 'simplejpeg' and encoded[:3].tobytes() == JPEG:  # ImageNet has a PNG among its JPEGs
         return _by_simplejpeg(path, encoded)
     return _by_cv2(path, encoded)
 
 
-def _by_cv2(path: Path, encoded: bytes) -> np.ndarray:
+def _by_cv2(path: Path | str, encoded: np.ndarray) -> np.ndarray:
     import cv2  # only where images are decoded: the import takes a while
 
     flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), flags) if encoded else None
+    image = cv2.imdecode(encoded, flags) if len(encoded) else None
     if image is None:
         raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes)')
     return image
 
 
-def _is_jpeg(encoded: bytes) -> bool:
-    """Say whether this begins as a JPEG that simplejpeg can read; ImageNet has a PNG among its JPEGs."""
+def _by_simplejpeg(path: Path | str, encoded: np.ndarray) -> np.ndarray:
+    import simplejpeg
+
+    try:
+        return simplejpeg.decode_jpeg(encoded)
+    except ValueError as error:
+        if _knows_header(encoded):
+            raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes): {error}') from None
+        return _by_cv2(path, encoded)
+
+
+def _knows_header(encoded: np.ndarray) -> bool:
+    """Say whether simplejpeg understands how the file is laid out; it does not know every way to subsample CMYK."""
     import simplejpeg
 
     try:
@@ -52,12 +64,3 @@ def _is_jpeg(encoded: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _by_simplejpeg(path: Path, encoded: bytes) -> np.ndarray:
-    import simplejpeg
-
-    try:
-        return simplejpeg.decode_jpeg(encoded)
-    except ValueError as error:
-        raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes): {error}') from None

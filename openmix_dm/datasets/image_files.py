@@ -13,6 +13,7 @@ from torch.utils.data import Dataset
 from openmix_dm.datasets.damaged import Damaged
 from openmix_dm.datasets.decode import check_decoder, read_image
 from openmix_dm.datasets.picks import Pick, index_of, seed_draws
+from openmix_dm.datasets.transforms import to_tensor
 from openmix_dm.errors import DataError
 from openmix_dm.registry import TRANSFORMS
 
@@ -61,8 +62,8 @@ class ImageFiles(Dataset):
         index, image = self._read(index_of(pick), may_skip=isinstance(pick, Pick))
         for transform in self.transforms:
             image = transform(image)
-        pixels = torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
-        return {'inputs': pixels, 'labels': torch.tensor(int(self.labels[index]))}
+        # not torch.tensor, which takes as long as a tenth of the decoding
+        return {'inputs': to_tensor(image), 'labels': torch.from_numpy(np.array(self.labels[index]))}
 
     def path(self, index: int) -> Path:
         """Return the file of an image."""
@@ -73,7 +74,7 @@ class ImageFiles(Dataset):
         for candidate in range(index, index + len(self)):
             place = candidate % len(self)
             try:
-                return place, read_image(self.path(place), self.decoder)
+                return place, read_image(f'{self.folder}/{os.fsdecode(self.paths[place])}', self.decoder)
             except DataError as error:
                 if not may_skip:
                     raise

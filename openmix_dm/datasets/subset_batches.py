@@ -25,13 +25,14 @@ class SubsetBatches(TrainBatches):
         seed: int,
         fraction: float,
         shuffle: bool = True,
+        repeats: int = 1,
         multiple_of: int = 1,
     ) -> None:
         in_range('fraction', fraction, 0, 1, open_low=True)
         generator = torch.Generator().manual_seed(key(SUBSET, seed))
         drawn = torch.randperm(len(dataset), generator=generator)[: round(fraction * len(dataset))]
         self.chosen = drawn.sort().values
-        super().__init__(self.chosen, batch_size, seed, shuffle=shuffle, multiple_of=multiple_of)
+        super().__init__(self.chosen, batch_size, seed, shuffle, repeats, multiple_of)
 
     def _order(self, epoch: int) -> torch.Tensor:
         return self.chosen[super()._order(epoch)]

@@ -7,6 +7,8 @@ import math
 import random
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from openmix_dm.checks import in_range, one_of, positive_range
 from openmix_dm.registry import TRANSFORMS
@@ -68,7 +70,9 @@ class RandomFlip:
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
         """Return the image or its mirror image."""
-        return image[:, ::-1] if random.random() < self.prob else image
+        import cv2
+
+        return cv2.flip(image, 1) if random.random() < self.prob else image
 
 
 @TRANSFORMS.register_module()
@@ -120,3 +124,14 @@ def resize(image: np.ndarray, size: tuple[int, int], interpolation: str) -> np.n
     import cv2  # only where images are worked on: the import takes a while
 
     return cv2.resize(image, size, interpolation=getattr(cv2, INTERPOLATIONS[interpolation]))
+
+
+def to_tensor(image: np.ndarray) -> Tensor:
+    """Return an image (H, W, 3), or crops of one (crops, H, W, 3), as a tensor with channels before height."""
+    import cv2
+
+    if image.ndim != 3:
+        return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
+    planes = np.empty((3, *image.shape[:2]), dtype=np.uint8)
+    cv2.split(image, mv=[planes[0], planes[1], planes[2]])  # several times as fast as a transposition
+    return torch.from_numpy(planes)

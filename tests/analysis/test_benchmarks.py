@@ -5,7 +5,8 @@ import json
 import pytest
 import torch
 
-from openmix_dm.analysis.benchmarks import command, losses, mixers, timing
+from openmix_dm.analysis.benchmarks import command, loader, losses, mixers, timing
+from openmix_dm.datasets.decode import read_image
 
 
 def work(times):
@@ -50,6 +51,27 @@ def test_every_mixer_is_measured_and_missed_targets_show(capsys):
 def test_losses_are_measured_beside_what_everybody_writes():
     rows = losses.measure(rounds=2, samples=8, classes=10)
     assert [row.name for row in rows][:3] == [losses.LIMIT, 'MCE', 'DM(CE)']
+
+
+def test_loading_is_measured_against_torchvisions(capsys, monkeypatch):
+    monkeypatch.setattr(loader, 'PICTURES', 2)
+    assert command.main(['loader', '--rounds', '1', '--json']) == 0
+    rows = {row['name']: row for row in json.loads(capsys.readouterr().out)['rows']}
+    assert {loader.LIMIT, 'cv2, uint8', loader.BATCH_LIMIT, loader.BATCH} <= set(rows)
+    assert rows['cv2, uint8']['target'] == 0.4
+    assert rows[loader.BATCH]['target_ms'] == 1.5
+    late = {'ratio': 0.1, 'milliseconds': 1.6, 'target': None, 'target_ms': 1.5}
+    assert 'MISSED' in command.promised(late)
+    assert 'ok' in command.promised({**late, 'milliseconds': 1.4})
+
+
+def test_the_measured_files_are_jpegs_of_imagenets_size():
+    with loader.jpegs() as folder:
+        files = sorted(folder.rglob('*.jpg'))
+        assert {read_image(file).shape for file in files} == {(375, 500, 3)}
+        assert len(files) == 32
+        assert 20_000 < sum(file.stat().st_size for file in files) / 32 < 150_000
+    assert not folder.exists()
 
 
 @pytest.mark.slow

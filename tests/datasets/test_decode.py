@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openmix_dm.datasets import ImageFolder
+from openmix_dm.datasets import ImageFolder, image_files
 from openmix_dm.datasets.decode import DECODERS, check_decoder, read_image
 from openmix_dm.errors import ConfigError, DataError
 
@@ -73,10 +73,12 @@ def test_a_missing_file_is_named(tmp_path):
 def test_data_sets_decode_by_what_they_are_told(tmp_path, monkeypatch):
     (tmp_path / 'val' / 'a').mkdir(parents=True)
     cv2.imwrite(str(tmp_path / 'val' / 'a' / '0.jpg'), photograph())
-    monkeypatch.setattr(
-        'openmix_dm.datasets.image_folder.read_image', lambda path, decoder: np.full((2, 2, 3), len(decoder))
-    )
-    assert (ImageFolder(str(tmp_path), 'val')[0]['inputs'] == 3).all()
+    asked = []
+    monkeypatch.setattr(image_files, 'check_decoder', lambda name: name)
+    monkeypatch.setattr(image_files, 'read_image', lambda path, decoder: asked.append(decoder) or photograph())
+    for options in ({}, {'decoder': 'simplejpeg'}):
+        assert ImageFolder(str(tmp_path), 'val', **options)[0]['inputs'].shape == (3, 45, 60)
+    assert asked == ['cv2', 'simplejpeg']
 
 
 def test_a_decoder_that_is_not_there_is_refused(monkeypatch):

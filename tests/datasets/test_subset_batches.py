@@ -36,3 +36,10 @@ def test_a_whole_set_is_a_share_too():
 def test_refuses_impossible_shares(fraction):
     with pytest.raises(ValueError, match='fraction must be in'):
         shown(fraction=fraction)
+
+
+def test_a_share_can_be_repeated_too():
+    sampler = SubsetBatches(range(100), 6, 0, fraction=0.3, repeats=3)
+    images = [pick.image for batch in sampler for pick in batch]
+    assert images[::3] == images[1::3] == images[2::3]
+    assert set(images) <= set(shown())

@@ -6,6 +6,7 @@ import torch
 from torchvision.transforms import v2
 
 from openmix_dm.datasets import CenterCrop, RandomFlip, RandomResizedCrop, Resize, ResizeShortEdge
+from openmix_dm.datasets.transforms import to_tensor
 
 RNG = np.random.default_rng(0)
 
@@ -55,6 +56,15 @@ def test_flip():
     image = picture(4, 5)
     assert (RandomFlip(prob=1)(image) == image[:, ::-1]).all()
     assert (RandomFlip(prob=0)(image) == image).all()
+
+
+@pytest.mark.parametrize('view', ['whole', 'part', 'mirrored', 'crops'])
+def test_tensors_have_channels_first(view):
+    image = picture(9, 12)
+    image = {'whole': image, 'part': image[2:7, 3:9], 'mirrored': image[:, ::-1], 'crops': np.stack([image] * 10)}[view]
+    tensor = to_tensor(image)
+    assert np.array_equal(tensor.numpy(), np.moveaxis(image, -1, -3))
+    assert tensor.is_contiguous()
 
 
 def test_unknown_interpolation_is_refused():
