@@ -13,6 +13,7 @@ import torch
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
 from openmix_dm.analysis.sources import sample_photographs
 from openmix_dm.datasets import (
+    BatchEach,
     BatchRandomCrop,
     BatchRandomFlip,
     ImageFolder,
@@ -55,6 +56,9 @@ def measure_batch(rounds: int) -> list[Timing]:
         BATCH_LIMIT: lambda: torch.stack([chain(picture) for picture in pictures]),
         BATCH: lambda: flip(crop(images, generator), generator),
     }
+    for name in ('RandAugment', 'FixMatchRandAugment'):
+        each = BatchEach([{'type': name}])
+        functions[f'BatchEach of {name} alone'] = lambda each=each: each(images, generator)  # type: ignore[misc]
     return compare(BATCH_LIMIT, functions, rounds)
 
 

@@ -1,0 +1,58 @@
+"""What a loader gives depends on seed and place alone."""
+
+import cv2
+import numpy as np
+import pytest
+import torch
+
+from openmix_dm.engine.dataloader import build_dataloader
+
+STEPS = [
+    {'type': 'RandomResizedCrop', 'size': 24, 'interpolation': 'bicubic'},
+    {'type': 'RandomFlip'},
+    {'type': 'RandAugment', 'policy': 'rand-m9-mstd0.5-inc1'},
+]
+
+
+@pytest.fixture
+def root(tmp_path):
+    draw = np.random.default_rng(0)
+    for name in 'ab':
+        (tmp_path / 'train' / name).mkdir(parents=True)
+        for number in range(6):
+            small = draw.integers(0, 256, (5, 6, 3), dtype=np.uint8)
+            cv2.imwrite(str(tmp_path / 'train' / name / f'{number}.jpg'), cv2.resize(small, (60, 50)))
+    return tmp_path
+
+
+def batches(root, epoch=1, first=0, **options):
+    dataset = {'type': 'ImageFolder', 'root': str(root), 'split': 'train', 'transforms': STEPS}
+    loader = build_dataloader(dataset, {'type': 'TrainBatches'}, batch_size=6, seed=4, **options)
+    loader.batch_sampler.start_at(epoch, first)
+    return list(loader)
+
+
+def same(some, others):
+    return len(some) == len(others) and all(
+        torch.equal(one[name], other[name]) for one, other in zip(some, others, strict=True) for name in one
+    )
+
+
+def test_copies_of_an_image_are_augmented_differently(root):
+    (first, _) = batches(root, repeats=3)
+    assert first['inputs'].shape == (6, 3, 24, 24)
+    for copies in (first['inputs'][:3], first['inputs'][3:]):
+        assert len({copy.numpy().tobytes() for copy in copies}) == 3
+    assert len(set(first['labels'][:3].tolist())) == 1
+
+
+def test_any_batch_can_be_the_first(root):
+    whole = batches(root, repeats=3)
+    assert same(batches(root, first=1, repeats=3), whole[1:])
+    assert not same(batches(root, epoch=2, repeats=3), whole)
+
+
+def test_workers_and_their_number_change_nothing(root):
+    whole = batches(root, repeats=3)
+    for workers in (1, 2):
+        assert same(batches(root, repeats=3, num_workers=workers), whole)
