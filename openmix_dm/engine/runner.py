@@ -172,7 +172,7 @@ class MixRunner(Runner):
             'param_schedulers': [scheduler.state_dict() for scheduler in self.param_schedulers or []],
             'meta': {
                 'iter': iteration,
-                'epoch': iteration // len(self.train_dataloader),
+                'epoch': self.train_loop.epochs_at(iteration),
                 'validation_is_due': getattr(self.train_loop, 'validation_is_due', False),
                 'seed': self.seed,
                 'world_size': self.world_size,
@@ -217,4 +217,5 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        fill_model(self.bare_model, weights_in(state, ema), path)
+        training = self._train_loop is not None
+        fill_model(self.bare_model, weights_in(state, ema), path, training)

@@ -1,0 +1,7 @@
+# Digits, 40 labels, ResNet-8, FixMatch: hard guesses of at least 0.95 of the weak view for the strong one.
+_base_ = 'r8.py'
+
+model = dict(
+    labeler=dict(type='Labeler', threshold=dict(type='FixedThreshold', tau=0.95)),
+    terms=dict(labelled=dict(type='Supervised'), unlabelled=dict(type='Consistency')),
+)
