@@ -2,19 +2,16 @@
 
 from typing import Any
 
-import torch
-
 from openmix_dm.checks import non_negative, one_of
 from openmix_dm.errors import ConfigError
 from openmix_dm.losses import DecoupledCE
-from openmix_dm.mixers import Mixer
-from openmix_dm.registry import MIXERS, TERMS
+from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import trusted
-from openmix_dm.semi.terms.fold import FOLDS, fold_lam
+from openmix_dm.semi.terms.mixing import FOLDS, fold_lam, image_mixer
 from openmix_dm.structures import MixTarget
 
 
@@ -76,18 +73,3 @@ class MixBranch(Term):
             }
 
         return finish
-
-
-def image_mixer(config: dict[str, Any]) -> Mixer:
-    """Build a mixer that makes images of two images, without help of the network; refuse any other."""
-    mixer = MIXERS.build(config)
-    trial = torch.zeros(2, 3, 32, 32)
-    try:
-        pair = mixer.pair(trial, trial, 0.5)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f'{type(mixer).__name__} cannot mix across streams: {error}') from error
-    if pair.hidden is not None or pair.relabel is not None:
-        raise ValueError(
-            f'{type(mixer).__name__} leaves work to the network; across streams use Mixup or a cutting mixer'
-        )
-    return mixer

@@ -7,14 +7,13 @@ import torch
 import torch.nn.functional as F
 
 from openmix_dm.checks import non_negative, one_of
-from openmix_dm.mixers import Mixer
-from openmix_dm.registry import MIXERS, TERMS
+from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce, squared_error, trusted
-from openmix_dm.semi.terms.fold import fold_lam
+from openmix_dm.semi.terms.mixing import fold_lam, image_mixer
 
 DISTANCES = {'mse': squared_error, 'soft': soft_ce}
 
@@ -38,7 +37,7 @@ class MixAll(Term):
         where: str = 'main',
     ) -> None:
         super().__init__()
-        self.mixer: Mixer = MIXERS.build(mixer)
+        self.mixer = image_mixer(mixer)
         self.views, self.where = tuple(views), where
         self.distance = one_of('distance', distance, DISTANCES)
         self.weight, self.ramp = non_negative('weight', weight), build_ramp(ramp)
