@@ -5,4 +5,5 @@ model = dict(
     type='SemiClassifier',
     backbone=dict(type='ThinResNet', depth=8),
     head=dict(type='LinearHead', loss=dict(type='MixedCE')),
+    terms=dict(labelled=dict(type='Supervised')),
 )

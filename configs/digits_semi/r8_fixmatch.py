@@ -2,6 +2,5 @@
 _base_ = 'r8.py'
 
 model = dict(
-    labeler=dict(type='Labeler', threshold=dict(type='FixedThreshold', tau=0.95)),
-    terms=dict(labelled=dict(type='Supervised'), unlabelled=dict(type='Consistency')),
+    labeler=dict(type='Labeler', threshold=dict(type='FixedThreshold')), terms=dict(unlabelled=dict(type='Consistency'))
 )

@@ -3,4 +3,4 @@ _base_ = 'r8.py'
 
 train_dataloader = dict(dataset=dict(unlabelled_views=[_base_._weak], ratio=1))
 _own = dict(type='Consistency', view=0, where='apart', ramp=dict(type='LinearRamp', end=0.4))
-model = dict(labeler=dict(type='Labeler', where='apart'), terms=dict(labelled=dict(type='Supervised'), unlabelled=_own))
+model = dict(labeler=dict(type='Labeler', where='apart'), terms=dict(unlabelled=_own))

@@ -1,8 +1,10 @@
 """A classifier that learns from labelled and unlabelled images; nothing here knows any one method."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from mmengine.model import BaseModel
 from torch import Tensor, nn
 
@@ -14,9 +16,11 @@ from openmix_dm.semi.executor import Plan, execute, read_passes
 from openmix_dm.semi.labeler import Labeler
 from openmix_dm.semi.monitor import watch
 from openmix_dm.semi.preprocessor import StreamPreprocessor
-from openmix_dm.semi.structures import Part, Step
+from openmix_dm.semi.structures import Labelled, Part, Step, Unlabelled
 from openmix_dm.semi.terms import Term
 from openmix_dm.stopwatch import stopwatch
+
+REHEARSAL, PIXELS = 4, 16  # images, and their sides, of a step that is only planned
 
 
 @MODELS.register_module()
@@ -63,9 +67,24 @@ class SemiClassifier(BaseModel):
 
     def meet(self, facts: StreamFacts) -> None:
         """Learn about the streams before training: how many images there are and how often each class is labelled."""
+        self._rehearse(facts)
         for part in (self.labeler, *self._terms.values()):
             if part is not None:
                 part.meet(facts)
+
+    def _rehearse(self, facts: StreamFacts) -> None:
+        """Plan a step of blank images: a missing view, stream or pass shows before training."""
+        size = math.ceil(REHEARSAL * facts.ratio)
+        images = [torch.zeros(each, 3, PIXELS, PIXELS) for each in (REHEARSAL, size)]
+        labels, index = (torch.zeros(each, dtype=torch.int64) for each in (REHEARSAL, size))
+        others = Unlabelled((images[1],) * facts.unlabelled_views, index) if facts.unlabelled else None
+        step = Step(Labelled((images[0],) * facts.labelled_views, labels), others, progress=0.0)
+        plan = Plan(step, self.passes)
+        with torch.random.fork_rng(devices=[]):
+            for part in self._terms.values():
+                part.plan(step, plan)
+            if self.labeler is not None:
+                self.labeler.plan(plan)
 
     def forward(
         self,

@@ -37,7 +37,7 @@ class Step:
     def others(self) -> Unlabelled:
         """The unlabelled batch, for those that cannot do without."""
         if self.unlabelled is None:
-            raise ConfigError("this method needs an unlabelled stream; the data set says unlabelled='none'")
+            raise ConfigError('this method needs an unlabelled stream; the data set says unlabelled=None')
         return self.unlabelled
 
     @classmethod

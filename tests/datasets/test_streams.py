@@ -140,10 +140,10 @@ def test_counts_are_balanced_and_follow_the_seed():
 def test_who_is_unlabelled():
     assert streams(unlabelled='all').sizes == (40, 1437)
     assert streams(unlabelled='rest').sizes == (40, 1397)
-    assert streams(unlabelled='none').sizes == (40, 0)
+    assert streams(unlabelled=None).sizes == (40, 0)
     rest = streams(unlabelled='rest')
     assert not np.intersect1d(rest._labelled, rest._unlabelled).size
-    assert 'unlabelled' not in streams(unlabelled='none').__getitems__(batches(streams(unlabelled='none')).batch(0))
+    assert 'unlabelled' not in streams(unlabelled=None).__getitems__(batches(streams(unlabelled=None)).batch(0))
 
 
 def test_a_fraction_of_each_class():
@@ -158,8 +158,8 @@ def test_a_fraction_of_each_class():
 @pytest.mark.parametrize(
     ('options', 'words'),
     [
-        ({'count': 5000}, r'class 0'),
-        ({'count': 1450}, r'labelled images of .*class'),
+        ({'count': 5000}, 'expected 1 to 1437, the images that there are'),
+        ({'count': 1430}, r'143 labelled images of class \d are asked for, but it has'),
         ({'count': 45}, 'cannot be divided'),
         ({'count': None}, 'exactly one of count, fraction and labelled_file'),
         ({'fraction': 0.5}, 'exactly one of'),

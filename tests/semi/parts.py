@@ -30,14 +30,14 @@ def model(method, **options):
     return built
 
 
-def facts(unlabelled=IMAGES):
-    return StreamFacts(torch.full((CLASSES,), 4), unlabelled)
+def facts(unlabelled=IMAGES, unlabelled_views=3):
+    return StreamFacts(torch.full((CLASSES,), 4), unlabelled, 1, unlabelled_views)
 
 
 def views(method):
     """How many views of the unlabelled images a method takes; none if it takes no images."""
     dataset = config(method).train_dataloader.dataset
-    return 0 if dataset.get('unlabelled') == 'none' else len(dataset.unlabelled_views)
+    return 0 if dataset.get('unlabelled', 'all') is None else len(dataset.unlabelled_views)
 
 
 def batch(method, size=4, pixels=8, seed=0):

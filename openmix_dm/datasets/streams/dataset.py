@@ -12,6 +12,7 @@ from torch.utils.data import Dataset
 
 from openmix_dm.checks import one_of, positive
 from openmix_dm.datasets.picks import Pick
+from openmix_dm.datasets.splits import labelled_indices
 from openmix_dm.datasets.streams import split
 from openmix_dm.errors import ConfigError
 from openmix_dm.keys import key
@@ -29,6 +30,9 @@ class StreamFacts:
 
     class_counts: Tensor  # (C,) how many labelled images each class has
     unlabelled: int  # how many unlabelled images there are: indices of the stream are below it
+    labelled_views: int = 1
+    unlabelled_views: int = 1
+    ratio: float = 1  # unlabelled images for each labelled one in a batch
 
 
 @DATASETS.register_module()
@@ -39,7 +43,7 @@ class Streams(Dataset):
     labelled_views, unlabelled_views: a list of transforms for each view.
     count or fraction: how many labels there are, the same number for each class; or labelled_file: image numbers.
     split_seed: of that draw; None: the seed of the run.
-    unlabelled: 'all' images with their labels dropped, the 'rest' without a label, or 'none'; or unlabelled_file.
+    unlabelled: 'all' images with their labels dropped, the 'rest' without a label, or None; or unlabelled_file.
     ratio: unlabelled images for each labelled one in a batch.
 
     A batch is {'labelled': {'inputs': (view, ...), 'labels'}, 'unlabelled': {'inputs': (view, ...), 'index'}, 'truth'};
@@ -57,7 +61,7 @@ class Streams(Dataset):
         fraction: float | None = None,
         split_seed: int | None = None,
         labelled_file: str | None = None,
-        unlabelled: str = 'all',
+        unlabelled: str | None = 'all',
         unlabelled_file: str | None = None,
         ratio: float = 1,
     ) -> None:
@@ -65,7 +69,8 @@ class Streams(Dataset):
         if self.source.transforms:
             raise ConfigError('transforms of streams belong into labelled_views and unlabelled_views, not to dataset')
         self.num_classes, self.ratio = self.source.num_classes, positive('ratio', ratio)
-        one_of('unlabelled', unlabelled, ('all', 'rest', 'none'))
+        if unlabelled is not None:
+            one_of('unlabelled', unlabelled, ('all', 'rest'))
         truth = np.asarray(self.source.labels)
         self._labelled = self._draw(truth, count, fraction, split_seed or 0, labelled_file)
         if unlabelled_file is None:
@@ -84,9 +89,20 @@ class Streams(Dataset):
         return len(self._labelled), len(self._unlabelled)
 
     @property
+    def labels(self) -> Tensor:
+        """The labels of the labelled images: all that training sees."""
+        return self._labels
+
+    @property
     def facts(self) -> StreamFacts:
         """What a model may know of the streams."""
-        return StreamFacts(torch.bincount(self._labels, minlength=self.num_classes), len(self._unlabelled))
+        return StreamFacts(
+            torch.bincount(self._labels, minlength=self.num_classes),
+            len(self._unlabelled),
+            len(self._labelled_views),
+            len(self._unlabelled_views),
+            self.ratio,
+        )
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -116,7 +132,9 @@ class Streams(Dataset):
             )
         if file is not None:
             return split.read_indices(file, len(truth), 'labelled')
-        return split.draw_labelled(truth, self.num_classes, count, fraction, seed)
+        name = getattr(self.source, 'name', '') or type(self.source).__name__.lower()
+        folder = getattr(self.source, 'folder', None)
+        return labelled_indices(name, truth, count=count, fraction=fraction, seed=seed, folder=folder)
 
     def _views(self, name: str, views: Sequence[Transforms], wanted: bool) -> list[Any]:
         if wanted and not views:

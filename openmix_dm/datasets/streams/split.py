@@ -4,42 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from openmix_dm.checks import in_range
 from openmix_dm.errors import ConfigError, DataError
 
 
-def draw_labelled(
-    labels: np.ndarray, num_classes: int, count: int | None, fraction: float | None, seed: int
-) -> np.ndarray:
-    """Draw images without replacement: count / classes of each class, or a fraction of each class; sorted."""
-    random = np.random.Generator(np.random.PCG64(seed))
-    members = [np.flatnonzero(labels == label) for label in range(num_classes)]
-    if fraction is not None:
-        in_range('fraction', fraction, 0, 1, open_low=True)
-        shares = [max(1, round(fraction * len(each))) for each in members]
-    else:
-        shares = [_equal_share(count or 0, num_classes)] * num_classes
-    for label, (each, share) in enumerate(zip(members, shares, strict=True)):
-        if len(each) < share:
-            raise ConfigError(
-                f'{share} labelled images of each of {num_classes} classes are asked for, but class {label} has '
-                f'{len(each)}; ask for fewer labels'
-            )
-    return np.sort(
-        np.concatenate([random.permutation(each)[:share] for each, share in zip(members, shares, strict=True)])
-    )
-
-
-def _equal_share(count: int, num_classes: int) -> int:
-    share, rest = divmod(count, num_classes)
-    if rest or share < 1:
-        raise ConfigError(f'{count} labels cannot be divided over {num_classes} classes; take a multiple of them')
-    return share
-
-
-def unlabelled_indices(labelled: np.ndarray, images: int, which: str) -> np.ndarray:
-    """Return the images of the unlabelled stream: 'all' (labels dropped), 'rest' (the others) or 'none'."""
-    if which == 'none':
+def unlabelled_indices(labelled: np.ndarray, images: int, which: str | None) -> np.ndarray:
+    """Return the images of the unlabelled stream: 'all' (labels dropped), 'rest' (the others) or None at all."""
+    if which is None:
         return np.empty(0, dtype=np.int64)
     if which == 'all':
         return np.arange(images)
@@ -47,7 +17,7 @@ def unlabelled_indices(labelled: np.ndarray, images: int, which: str) -> np.ndar
     if not len(rest):
         raise ConfigError(
             f"unlabelled='rest' leaves no image: all {images} have a label; use 'all' (their labels are dropped), "
-            "or 'none' for a method without an unlabelled stream"
+            'or None for a method without an unlabelled stream'
         )
     return rest
 

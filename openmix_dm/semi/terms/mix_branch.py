@@ -22,7 +22,7 @@ class MixBranch(Term):
     ll: the mixer's own mixing, loss DM(CE) with `eta`. lu: x_a labelled, x_b the first unlabelled images with their
     hard guesses, lam folded to the side that `fold` names ('min': the asymmetric strategy), loss DM(CE) of which the
     regulariser keeps the labelled side only; a guess that is not trusted leaves its row out (masked).
-    eta 0 is plain MCE: +Mixup is fold 'none' and eta 0, +DM is fold 'min' and eta 1.
+    eta 0 is plain MCE: +Mixup is fold None and eta 0, +DM is fold 'min' and eta 1.
 
     view: of the unlabelled images to mix, by default the weak one. ll_weight, lu_weight: of the parts; `ramp` is that
     of lu alone. where: the mixtures have a pass of their own that moves no statistics, so that the method that they are
@@ -33,7 +33,7 @@ class MixBranch(Term):
         self,
         mixer: dict[str, Any],
         eta: float,
-        fold: str = 'min',
+        fold: str | None = 'min',
         ll_weight: float = 1.0,
         lu_weight: float = 1.0,
         ramp: dict[str, Any] | None = None,
@@ -44,7 +44,7 @@ class MixBranch(Term):
         super().__init__()
         self.mixer = image_mixer(mixer)
         self.both, self.own = DecoupledCE(eta), DecoupledCE(eta, sides='a')
-        self.fold = one_of('fold', fold, FOLDS)
+        self.fold = None if fold is None else one_of('fold', fold, FOLDS)
         self.ll_weight = non_negative('ll_weight', ll_weight)
         self.lu_weight, self.ramp = non_negative('lu_weight', lu_weight), build_ramp(ramp)
         self.view, self.masked, self.where = view, masked, where

@@ -12,14 +12,15 @@ from openmix_dm.registry import MIXERS
 TRIALS = 16
 
 FOLDS: dict[str, Callable[[Tensor], Tensor]] = {
-    'none': lambda lam: lam,
     'min': lambda lam: torch.minimum(lam, 1 - lam),  # the own image is the minor one: the asymmetric strategy
     'max': lambda lam: torch.maximum(lam, 1 - lam),  # the own image dominates: MixMatch
 }
 
 
-def fold_lam(lam: Lam, fold: str) -> Lam:
-    """Fold lam, of a batch or of each sample."""
+def fold_lam(lam: Lam, fold: str | None) -> Lam:
+    """Fold lam, of a batch or of each sample; None leaves it as it was drawn."""
+    if fold is None:
+        return lam
     if isinstance(lam, Tensor):
         return FOLDS[fold](lam)
     return float(FOLDS[fold](torch.tensor(lam, dtype=torch.float64, device='cpu')))
