@@ -16,7 +16,7 @@ train_dataloader = dict(
         count=40,
         labelled_views=[_weak],
         unlabelled_views=[_weak, _strong],
-        ratio=4,
+        ratio=3,
     ),
 )
 val_dataloader = dict(dataset=dict(type='Digits', split='test', size=8), batch_size=360)
@@ -30,5 +30,5 @@ optim_wrapper = dict(
     paramwise_cfg=dict(norm_decay_mult=0.0, bias_decay_mult=0.0),
 )
 param_scheduler = dict(type='CosineTailLR')
-train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=1000, val_interval=100)
+train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=600, val_interval=50)
 default_hooks = dict(ema=dict(type='EmaHook', decay=0.99))

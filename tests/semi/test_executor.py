@@ -122,7 +122,7 @@ def test_passes_are_changed_and_added():
 # The table of the specification, with 4 labelled images and the ratio of tests: (images, gradient, statistics move).
 FORWARDS = {
     'supervised': [(4, True, True)],
-    'pseudolabel': [(4, True, True), (4, True, False)],
+    'pseudolabeling': [(4, True, True), (4, True, False)],
     'mixmatch': [(8, False, False), (4, True, True), (4, True, False), (4, True, False)],
     'remixmatch': [
         (4, False, False), (4, True, True), (4, True, False), (4, True, False), (4, True, False),
