@@ -3,10 +3,10 @@
 The convention: `lam` and `mask` weigh the OWN side, a. Sample i shows `lam[i]` of itself and the rest of its partner.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -92,3 +92,15 @@ class Probe(Protocol):
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return the images as they were before normalisation, in [0, 1]."""
         ...
+
+
+def tensors_in(data: Any) -> Iterator[Tensor]:
+    """Go through the tensors of a batch, whatever dicts and tuples they are in."""
+    if isinstance(data, Tensor):
+        yield data
+    elif isinstance(data, dict):
+        for inner in data.values():
+            yield from tensors_in(inner)
+    elif isinstance(data, list | tuple):
+        for inner in data:
+            yield from tensors_in(inner)

@@ -1,6 +1,6 @@
 """One training step of mixup classification; nothing here knows any one mixer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,8 @@ class MixClassifier(BaseModel):
     All arguments are configs: of a backbone, of a head (its `in_features` is filled in), of a mixer (none: NoMix) and
     of a data preprocessor.
     """
+
+    training_only = ('mixer',)  # not part of what is evaluated
 
     def __init__(
         self,
@@ -73,6 +75,17 @@ class MixClassifier(BaseModel):
         with stopwatch.span('forward'):
             features, target = self._extract(batch)
             return {**self.head.loss(features, target), **batch.losses}
+
+    def explain(self, data: dict[str, Any], picks: Sequence[Any]) -> dict[str, Any]:
+        """Say which samples, lam and mixer make the loss of a batch, for a report about it."""
+        mixed = self.mixer(data['inputs'], data['labels'], self.probe)
+        return {
+            'mixer': repr(self.mixer),
+            'policy': mixed.target.policy,
+            'samples': [pick.image for pick in picks],
+            'partners': [picks[int(row)].image for row in mixed.index],
+            'lam': mixed.target.lam.tolist(),
+        }
 
     def _extract(self, batch: MixedBatch) -> tuple[Tensor, MixTarget]:
         """Run the backbone and finish on the way what the mixer left to be done there."""

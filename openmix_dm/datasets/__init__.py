@@ -1,6 +1,7 @@
 """Data sets, what is done to their images, and the samplers that order them."""
 
 from openmix_dm.datasets.batch_each import BatchEach, BatchResize
+from openmix_dm.datasets.batch_strong import BatchCutout, BatchRandomAffine, BatchRandomContrast
 from openmix_dm.datasets.batch_transforms import BatchRandomCrop, BatchRandomFlip
 from openmix_dm.datasets.cifar import CIFAR10, CIFAR100
 from openmix_dm.datasets.crops import CenterCrop, RandomCrop, TenCrop
@@ -13,6 +14,7 @@ from openmix_dm.datasets.picks import Pick
 from openmix_dm.datasets.rand_augment import RandAugment
 from openmix_dm.datasets.samplers import EvalBatches, TrainBatches
 from openmix_dm.datasets.semi_augment import FixMatchRandAugment, SelfTuningRandAugment
+from openmix_dm.datasets.streams import StreamBatches, Streams
 from openmix_dm.datasets.subset_batches import SubsetBatches
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.datasets.tiny_imagenet import TinyImageNet
@@ -23,7 +25,10 @@ __all__ = [
     'CIFAR100',
     'CUB200',
     'Aircraft',
+    'BatchCutout',
     'BatchEach',
+    'BatchRandomAffine',
+    'BatchRandomContrast',
     'BatchRandomCrop',
     'BatchRandomFlip',
     'BatchResize',
@@ -43,6 +48,8 @@ __all__ = [
     'Resize',
     'ResizeShortEdge',
     'SelfTuningRandAugment',
+    'StreamBatches',
+    'Streams',
     'SubsetBatches',
     'TenCrop',
     'TensorImages',

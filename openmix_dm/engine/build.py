@@ -23,6 +23,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
     loaders = {phase: build_loader(config, phase) for phase in phases}
     model = build_model(config)
     check_classes(model, loaders)
+    introduce(model, loaders.get('train'))
     agree(lambda: identity(config, model, loaders))
     runner = MixRunner(
         model=model,
@@ -98,6 +99,21 @@ def describe_data(loader: DataLoader | None) -> str:
     dataset: Any = loader.dataset
     labels = digest(torch.as_tensor(dataset.labels)) if hasattr(dataset, 'labels') else 'unknown'
     return f'{len(dataset)} images, labels {labels}'
+
+
+def introduce(model: Any, loader: DataLoader | None) -> None:
+    """Tell a model that learns from streams about them; refuse streams, or a model, without the other."""
+    if loader is None:
+        return
+    facts = getattr(loader.dataset, 'facts', None)
+    if (facts is None) != (not hasattr(model, 'meet')):
+        raise ConfigError(
+            f'{type(model).__name__} cannot learn from a data set of type {type(loader.dataset).__name__}: '
+            'SemiClassifier takes Streams, and only it does'
+        )
+    if facts is not None:
+        with refusing('model'):
+            model.meet(facts)
 
 
 def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, Any]:

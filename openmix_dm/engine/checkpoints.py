@@ -156,14 +156,27 @@ def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tens
     return state.get('state_dict', state)
 
 
-def fill_model(model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path) -> None:
-    """Load weights that came from a file into a model; every key has to fit."""
+def fill_model(
+    model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path, training: bool = False
+) -> None:
+    """Load weights that came from a file into a model; every key has to fit.
+
+    Parts that only training needs, a learned mixer or the terms of a loss, may be missing: averaged weights come
+    without them, and what they know of the training set is of no use, and of no size, without it.
+    """
+    optional = tuple(f'{part}.' for part in getattr(model, 'training_only', ()))
+    if not training:
+        own = model.state_dict()
+        weights = {
+            key: value
+            for key, value in weights.items()
+            if not (key.startswith(optional) and key in own and own[key].shape != value.shape)
+        }
     try:
         missing, unexpected = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
         raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
-    # averaged weights come without a learned mixer's: it is not part of what is evaluated
-    wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]
+    wrong = [key for key in (*missing, *unexpected) if not key.startswith(optional)]
     if wrong:
         raise CheckpointError(
             f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '

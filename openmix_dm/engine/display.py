@@ -8,8 +8,8 @@ from typing import Any, Protocol
 class Display(Protocol):
     """Show the progress of a training."""
 
-    def start(self, epochs: int, iterations_per_epoch: int, done: int) -> None:
-        """Begin, with `done` iterations behind."""
+    def start(self, epochs: int, iterations: int, done: int) -> None:
+        """Begin, with `done` of all iterations behind."""
         ...
 
     def advance(self, done: int) -> None:
@@ -35,7 +35,7 @@ def make_display(enabled: bool) -> Display:
 class Nothing:
     """Show nothing: other ranks, and before a training starts."""
 
-    def start(self, epochs: int, iterations_per_epoch: int, done: int) -> None:
+    def start(self, epochs: int, iterations: int, done: int) -> None:
         """Begin."""
 
     def advance(self, done: int) -> None:
@@ -51,9 +51,9 @@ class Nothing:
 class Lines(Nothing):
     """Print a line for each record."""
 
-    def start(self, epochs: int, iterations_per_epoch: int, done: int) -> None:
+    def start(self, epochs: int, iterations: int, done: int) -> None:
         """Begin."""
-        self._epochs, self._total = epochs, epochs * iterations_per_epoch
+        self._epochs, self._total = epochs, iterations
         self._first, self._began = done, time.perf_counter()
 
     def show(self, record: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ class Lines(Nothing):
 class Bar(Nothing):
     """Keep a progress bar with the latest numbers at the bottom of the terminal."""
 
-    def start(self, epochs: int, iterations_per_epoch: int, done: int) -> None:
+    def start(self, epochs: int, iterations: int, done: int) -> None:
         """Begin."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -84,7 +84,7 @@ class Bar(Nothing):
             TimeRemainingColumn(),
             console=_stderr_console(),
         )
-        self._task = self._progress.add_task('training', total=epochs * iterations_per_epoch, completed=done)
+        self._task = self._progress.add_task('training', total=iterations, completed=done)
         self._progress.start()
 
     def advance(self, done: int) -> None:

@@ -53,7 +53,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         self.dataloader.batch_sampler.start_at(self._epoch, done)
         self.runner.call_hook('before_train_epoch')
         self.runner.model.train()
-        for batch_index, batch in enumerate(_timed(self.dataloader), start=done):
+        for batch_index, batch in enumerate(timed(self.dataloader), start=done):
             self.run_iter(batch_index, batch)
             if batch_index + 1 < len(self.dataloader):  # after the last one, validation is the place to stop
                 self._leave_if_asked()
@@ -74,7 +74,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         try:
             super().run_iter(idx, data_batch)
         except NumericError as error:
-            path = report(self.runner, data_batch, self._epoch, idx)
+            path = report(self.runner, data_batch, self.picks(self._iter))
             raise NumericError(
                 f'{error} at iteration {self._iter} (epoch {self._epoch + 1}); samples, lam and mixer are in {path}; '
                 'the last checkpoint is from before'
@@ -97,6 +97,20 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         name = f'iter_{self._iter}.pth'
         self.runner.save(name, iteration=self._iter, keep=None)
         stop_request.leave(f'{name} has the state after {self._iter} iterations')
+
+    def epochs_at(self, iteration: int) -> int:
+        """Return how many epochs are done after so many iterations."""
+        return iteration // len(self.dataloader)
+
+    @property
+    def checkpoint_name(self) -> str:
+        """Name the checkpoint after an epoch."""
+        return f'epoch_{self._epoch}.pth'
+
+    def picks(self, iteration: int) -> Any:
+        """Return what the batch of an iteration is made of."""
+        epoch = self.epochs_at(iteration)
+        return self.dataloader.batch_sampler.batch(epoch, iteration - epoch * len(self.dataloader))
 
     def _has_validation(self) -> bool:
         if self.runner.val_loop is None or self._epoch < self.val_begin:
@@ -173,7 +187,7 @@ def share_buffers(model: nn.Module) -> None:
             dist.broadcast(buffer, src=0)
 
 
-def _timed(loader: Any) -> Iterator[Any]:
+def timed(loader: Any) -> Iterator[Any]:
     """Iterate, and count how long each batch was waited for."""
     batches = iter(loader)
     while True:

@@ -15,6 +15,7 @@ def resolve(config: Config, world_size: int, training: bool = True) -> Config:
     _fill_samplers(config)
     if training:
         _fill_batch_size(config, world_size)
+        _fill_split_seed(config)
         _fill_schedules(config)
     return config
 
@@ -29,13 +30,24 @@ def _fill_test(config: Config) -> None:
 
 
 def _fill_samplers(config: Config) -> None:
-    for phase, sampler in (('train', 'TrainBatches'), ('val', 'EvalBatches'), ('test', 'EvalBatches')):
+    train = 'StreamBatches' if _has_streams(config) else 'TrainBatches'
+    for phase, sampler in (('train', train), ('val', 'EvalBatches'), ('test', 'EvalBatches')):
         loader = config.get(f'{phase}_dataloader')
         if loader is not None:
             loader.setdefault('sampler', {'type': sampler})
     accumulation = _accumulation(config)
     if accumulation > 1 and config.train_dataloader.sampler.type in ('TrainBatches', 'SubsetBatches'):
         config.train_dataloader.sampler.setdefault('multiple_of', accumulation)
+
+
+def _has_streams(config: Config) -> bool:
+    return (config.get('train_dataloader') or {}).get('dataset', {}).get('type') == 'Streams'
+
+
+def _fill_split_seed(config: Config) -> None:
+    """Let each run draw its own labelled images, as trials of the literature do."""
+    if _has_streams(config) and config.train_dataloader.dataset.get('split_seed') is None:
+        config.train_dataloader.dataset.split_seed = config.randomness.seed
 
 
 def _accumulation(config: Config) -> int:
@@ -65,15 +77,30 @@ def _fill_batch_size(config: Config, world_size: int) -> None:
 def _fill_schedules(config: Config) -> None:
     """Let schedules without an end run to the end of training."""
     schedules = config.get('param_scheduler')
-    epochs = (config.get('train_cfg') or {}).get('max_epochs')
-    if schedules is None or epochs is None:
+    train = config.get('train_cfg') or {}
+    if 'max_iters' in train:
+        _check_accumulation(train, _accumulation(config))
+    if schedules is None:
         return
     for schedule in schedules if isinstance(schedules, list) else [schedules]:
-        if schedule.get('by_epoch', True):
-            _fill_end(schedule, epochs)
+        if 'max_iters' in train:
+            if schedule.setdefault('by_epoch', False):
+                raise ConfigError('param_scheduler.by_epoch must be False in a training that counts iterations')
+            _fill_end(schedule, train['max_iters'])
+        elif schedule.get('by_epoch', True) and train.get('max_epochs') is not None:
+            _fill_end(schedule, train['max_epochs'])
 
 
-def _fill_end(schedule: dict[str, Any], epochs: int) -> None:
-    schedule.setdefault('end', epochs)
+def _check_accumulation(train: dict[str, Any], accumulation: int) -> None:
+    """Refuse validations and an end between two steps of the optimiser."""
+    for name in ('max_iters', 'val_interval'):
+        if train.get(name, accumulation) % accumulation:
+            raise ConfigError(
+                f'train_cfg.{name}={train[name]} is not a multiple of {accumulation} accumulated steps; change one'
+            )
+
+
+def _fill_end(schedule: dict[str, Any], end: int) -> None:
+    schedule.setdefault('end', end)
     if schedule['type'] == 'CosineAnnealingLR':
         schedule.setdefault('T_max', schedule['end'] - schedule.get('begin', 0))

@@ -148,7 +148,8 @@ class MixRunner(Runner):
 
     def build_training(self) -> None:
         """Build now what `train` would build: a wrong value shows before the run has started."""
-        self._train_loop = self.build_train_loop(self._train_loop)
+        with refusing('train_cfg'):
+            self._train_loop = self.build_train_loop(self._train_loop)
         with refusing('optim_wrapper'):
             self.optim_wrapper = self.build_optim_wrapper(self.optim_wrapper)
         if self.param_schedulers is not None:
@@ -179,7 +180,7 @@ class MixRunner(Runner):
             'param_schedulers': [scheduler.state_dict() for scheduler in self.param_schedulers or []],
             'meta': {
                 'iter': iteration,
-                'epoch': iteration // len(self.train_dataloader),
+                'epoch': self._epochs_at(iteration),
                 'validation_is_due': getattr(self.train_loop, 'validation_is_due', False),
                 'seed': self.seed,
                 'world_size': self.world_size,
@@ -189,6 +190,10 @@ class MixRunner(Runner):
         self.call_hook('before_save_checkpoint', checkpoint=state)
         path = self.store.save(state, name, iteration, keep)
         self.logger.info(f'saved {path.name}')
+
+    def _epochs_at(self, iteration: int) -> int:
+        loop: Any = self.train_loop  # mmengine's own loops do not say
+        return loop.epochs_at(iteration) if hasattr(loop, 'epochs_at') else iteration // len(self.train_dataloader)
 
     def load_or_resume(self) -> None:
         """Go on from the newest good checkpoint of the folder or a given one, or load weights to start from."""
@@ -224,4 +229,5 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        fill_model(self.bare_model, weights_in(state, ema), path)
+        training = self._train_loop is not None
+        fill_model(self.bare_model, weights_in(state, ema), path, training)

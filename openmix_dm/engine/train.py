@@ -10,7 +10,7 @@ from mmengine.config import Config
 
 from openmix_dm.engine import config as configs
 from openmix_dm.engine.causes import explain
-from openmix_dm.engine.checkpoints import load_file
+from openmix_dm.engine.checkpoints import CheckpointStore, load_file
 from openmix_dm.engine.command import add_config_arguments, run_command
 from openmix_dm.engine.launch import LAUNCHERS, decide_together, processes, wait_for_all
 from openmix_dm.engine.lock import locked
@@ -119,7 +119,7 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
 
 def closing_words(config: Config, folder: RunFolder) -> str:
     """Say where the results are and what to do next."""
-    final, checkpoint = folder.read().get('final', {}), f'epoch_{config.train_cfg.max_epochs}.pth'
+    final, checkpoint = folder.read().get('final', {}), CheckpointStore(folder.path).entries()[-1].file
     result = f'top-1 {final["median_last10"]:.2f} % (median of the last 10 epochs), ' if final else ''
     hours = folder.read()['hours']
     return (

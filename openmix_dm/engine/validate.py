@@ -29,6 +29,8 @@ from openmix_dm.registry import (
     OPTIM_WRAPPERS,
     OPTIMIZERS,
     PARAM_SCHEDULERS,
+    SEMI_PARTS,
+    TERMS,
     TRANSFORMS,
 )
 from openmix_dm.suggest import did_you_mean, nearest
@@ -50,6 +52,12 @@ REGISTRIES: dict[str, Registry] = {
     'losses': LOSSES,
     'dataset': DATASETS,
     'transforms': TRANSFORMS,
+    'labelled_views': TRANSFORMS,
+    'unlabelled_views': TRANSFORMS,
+    'labeler': SEMI_PARTS,
+    'threshold': SEMI_PARTS,
+    'align': SEMI_PARTS,
+    'ramp': SEMI_PARTS,
     'sampler': DATA_SAMPLERS,
     'optim_wrapper': OPTIM_WRAPPERS,
     'optimizer': OPTIMIZERS,
@@ -232,6 +240,24 @@ def _check_environment(path: str, value: Any) -> None:
             raise ConfigError(f'{path}.dist_cfg.{name} must be a number of seconds above 0, got {seconds!r}')
 
 
+def _check_terms(path: str, value: Any) -> None:
+    """Check configs by name; None leaves an inherited one out."""
+    if not isinstance(value, Mapping) or 'type' in value:
+        raise ConfigError(f'{path} must be a dict of terms by name, got {value!r}')
+    for name, term in value.items():
+        if term is not None:
+            if not isinstance(term, Mapping):
+                raise ConfigError(f'{path}.{name} must be a dict with a type, got {term!r}')
+            _check_class(f'{path}.{name}', TERMS, term)
+
+
+def _check_passes(path: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f'{path} must be a dict of passes by name, got {value!r}')
+    for name, options in value.items():
+        _check_names(f'{path}.{name}', options, {'grad', 'statistics', 'interleave'})
+
+
 def _check_freely(path: str, value: Any) -> None:
     """Leave alone what another package reads (timm's options)."""
 
@@ -255,6 +281,8 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'clip_grad': _names_only({'type', 'max_norm', 'norm_type', 'error_if_nonfinite', 'foreach', 'clip_value'}),
     'options': _check_freely,
     'erasing': _check_erasing,
+    'terms': _check_terms,
+    'passes': _check_passes,
 }
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Metric = Literal['top1', 'fgsm', 'memory', 'hours']
-Protocol = Literal['median_last10', 'best', 'last']  # keys of `final` in run.json
+# Keys of `final` in run.json; `ema_`: of the averaged weights, as semi-supervised trainings from scratch report them.
+Protocol = Literal['median_last10', 'best', 'last', 'ema_median_last10', 'ema_best', 'ema_last']
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,9 @@ def _baseline(printed: dict[str, Any], ids: set[str]) -> str | None:
 def _protocol(printed: dict[str, Any], metric: Metric) -> Protocol:
     if metric != 'top1':
         return 'last'
-    return 'best' if is_semi(printed) else 'median_last10'
+    if not is_semi(printed):
+        return 'median_last10'
+    return 'ema_best' if printed['setting_fields']['recipe'] == 'ssl_scratch' else 'best'
 
 
 def _column(printed: dict[str, Any], cells: list[dict[str, Any]]) -> str:

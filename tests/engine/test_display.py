@@ -18,7 +18,7 @@ def test_records_in_words():
 def test_plain_lines_without_a_terminal(capsys):
     display = make_display(enabled=True)
     assert isinstance(display, Lines)
-    display.start(epochs=10, iterations_per_epoch=30, done=0)
+    display.start(epochs=10, iterations=300, done=0)
     display.show(TRAIN)
     display.show(VAL)
     lines = capsys.readouterr().err.splitlines()
@@ -30,7 +30,7 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr('sys.stderr.isatty', lambda: True)
     display = make_display(enabled=True)
     assert isinstance(display, Bar)
-    display.start(epochs=10, iterations_per_epoch=30, done=0)
+    display.start(epochs=10, iterations=300, done=0)
     display.advance(50)
     display.show(TRAIN)
     display.show(VAL)
@@ -40,7 +40,7 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
 
 def test_other_ranks_show_nothing(capsys):
     display = make_display(enabled=False)
-    display.start(10, 30, 0)
+    display.start(10, 300, 0)
     display.show(TRAIN)
     display.stop()
     assert capsys.readouterr().err == ''

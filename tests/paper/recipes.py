@@ -103,7 +103,9 @@ def crops_with_padding(config: Config) -> list[str]:
 
 
 def steps(config: Config) -> int:
-    """The length of a schedule that counts iterations."""
+    """The length of a training that counts iterations."""
+    if 'max_iters' in config.get('train_cfg', {}):
+        return config.train_cfg.max_iters
     (schedule,) = schedules(config).values()
     assert schedule['by_epoch'] is False
     return schedule['end']

@@ -25,7 +25,7 @@ RECIPES = {
     'imagenet_deit': ['imagenet/deit-s', 'imagenet/swin-t'],
     'imagenet_rsb_a3': ['imagenet/r50-rsb'],
     'ssl_transfer': ['_base_/transfer'],
-    'ssl_scratch': ['_base_/semi'],
+    'ssl_scratch': ['cifar10_semi/wrn28-2', 'cifar100_semi/wrn28-8'],
 }
 # What tables.json says in words that no single key of a config holds: tested by name below, or no setting at all.
 IN_WORDS = {

@@ -58,13 +58,16 @@ class EmaHook(Hook):
         return self._average
 
 
-def averaged_copy(model: nn.Module) -> nn.Module:
-    """Copy a model for evaluation; a mixer is not part of what is evaluated."""
-    mixer, model.mixer = model.mixer, NoMix()  # not copied: a learned mixer is as large as the model
+def averaged_copy(model: Any) -> nn.Module:
+    """Copy a model for evaluation without the parts that only training needs."""
+    parts = {name: getattr(model, name) for name in getattr(model, 'training_only', ())}
+    for name in parts:
+        setattr(model, name, NoMix())  # not copied: a learned mixer is as large as the model
     try:
         average = copy.deepcopy(model)
     finally:
-        model.mixer = mixer
+        for name, part in parts.items():
+            setattr(model, name, part)
     return average.eval().requires_grad_(False)
 
 

@@ -8,7 +8,9 @@ from mmengine.hooks import Hook
 from torch import Tensor
 
 from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.mixers import Mixer
 from openmix_dm.registry import HOOKS
+from openmix_dm.structures import tensors_in
 
 
 @HOOKS.register_module()
@@ -17,21 +19,25 @@ class ProofHook(Hook):
 
     def __init__(self) -> None:
         self._proof: dict[str, str] = {}
-        self._handle: Any = None
+        self._handles: list[Any] = []
+        self._due = False
 
     def before_train(self, runner: Any) -> None:
         """Hash the weights that training starts from."""
         if runner.iter == 0:
             self._proof = {'weights': digest(*runner.bare_model.state_dict().values())}
-            self._handle = runner.bare_model.mixer.register_forward_hook(self._keep_lam)
+            mixers = [module for module in runner.bare_model.modules() if isinstance(module, Mixer)]
+            self._handles = [mixer.register_forward_hook(self._keep_lam) for mixer in mixers[:1]]
+            self._due = True
 
     def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
         """Write the line after the first iteration."""
-        if self._handle is None:
+        if not self._due:
             return
-        self._handle.remove()
-        self._handle = None
-        self._proof['batch'] = digest(data_batch['inputs'], data_batch['labels'])
+        for handle in self._handles:
+            handle.remove()
+        self._due = False
+        self._proof['batch'] = digest(*tensors_in(data_batch))
         self._proof['config'] = RunFolder(Path(runner.work_dir)).read().get('config_hash', '')
         runner.logger.info('proof: ' + ' '.join(f'{name} {value}' for name, value in self._proof.items()))
         if runner.rank == 0:

@@ -1,5 +1,6 @@
 """Record every number of a run: metrics.jsonl is the truth, TensorBoard and the screen are views of it."""
 
+import math
 import resource
 import time
 from pathlib import Path
@@ -41,7 +42,7 @@ class RecordHook(Hook):
     def before_train(self, runner: Any) -> None:
         """Continue the record of the run."""
         self._display = make_display(enabled=runner.rank == 0)
-        self._display.start(runner.max_epochs, len(runner.train_dataloader), runner.iter)
+        self._display.start(runner.max_epochs, runner.max_iters, runner.iter)
         if runner.rank == 0:
             RunFolder(Path(runner.work_dir)).trim(runner.iter, validated=not runner.train_loop.validation_is_due)
             self._file = Path(runner.work_dir) / METRICS
@@ -58,10 +59,10 @@ class RecordHook(Hook):
             value = value.detach()
             self._sums[name] = self._sums[name] + value if name in self._sums else value
         self._iterations += 1
-        self._images += len(data_batch['labels'])
+        self._images += count_images(data_batch)
         done = runner.iter + 1
         self._display.advance(done)
-        if done % self.interval == 0 or done % len(runner.train_dataloader) == 0:
+        if done % self.interval == 0 or done % len(runner.train_dataloader) == 0 or done == runner.max_iters:
             self._write(runner, self._summarise(runner, done))
             self._forget()
 
@@ -75,16 +76,17 @@ class RecordHook(Hook):
         self._display.stop()
 
     def _summarise(self, runner: Any, done: int) -> dict[str, Any]:
-        means = torch.stack(list(self._sums.values())).float() / self._iterations
+        means = torch.cat([value.float().reshape(-1) for value in self._sums.values()]) / self._iterations
         all_reduce(means, op='mean')
-        losses = dict(zip(self._sums, means.tolist(), strict=True))  # the only place that waits for the device
+        names = [name for key, value in self._sums.items() for name in names_of(key, value)]
+        numbers = with_ratios(dict(zip(names, means.tolist(), strict=True)))  # the only place that waits for the device
         elapsed = max(time.perf_counter() - self._since, 1e-9)
         return {
             'kind': 'train',
             'iter': done,
             'epoch': runner.epoch + 1,
             'lr': runner.optim_wrapper.get_lr()['lr'][0],
-            **losses,
+            **numbers,
             'images_per_s': self._images * runner.world_size / elapsed,
             'memory_mb': peak_memory_mb(),
             **{f'ms_{name}': seconds * 1e3 / self._iterations for name, seconds in stopwatch.read().items()},
@@ -113,6 +115,30 @@ class RecordHook(Hook):
         self._sums, self._iterations, self._images = {}, 0, 0
         self._since = time.perf_counter()
         stopwatch.read()
+
+
+def names_of(key: str, value: Tensor) -> list[str]:
+    """Name the entries of a value: the threshold of each class is threshold_0, threshold_1, ..."""
+    return [key] if value.dim() == 0 else [f'{key}_{place}' for place in range(value.numel())]
+
+
+def with_ratios(means: dict[str, float]) -> dict[str, float]:
+    """Turn each `part/whole` into part = its mean over that of the whole, which may vary from iteration to iteration.
+
+    So the accuracy of the samples above a threshold counts samples, not iterations; nan where there was none.
+    """
+    numbers = {}
+    for name, value in means.items():
+        part, _, whole = name.partition('/')
+        numbers[part] = (value / means[whole] if means[whole] else math.nan) if whole else value
+    return numbers
+
+
+def count_images(batch: dict[str, Any]) -> int:
+    """Return how many images a batch has, in all its streams; views of one image count once."""
+    if 'labelled' in batch:
+        return sum(len(batch[name]['inputs'][0]) for name in ('labelled', 'unlabelled') if name in batch)
+    return len(batch['labels'])
 
 
 def peak_memory_mb() -> float:

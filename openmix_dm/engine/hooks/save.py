@@ -28,12 +28,12 @@ class SaveHook(Hook):
         """Save after an epoch and its validation."""
         last = runner.epoch == runner.max_epochs
         if last or (self.every_epochs and runner.epoch % self.every_epochs == 0):
-            runner.save(f'epoch_{runner.epoch}.pth', iteration=runner.iter, keep=self.keep)
+            runner.save(runner.train_loop.checkpoint_name, iteration=runner.iter, keep=self.keep)
 
     def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
         """Save in the middle of an epoch, between two optimiser steps."""
         done = runner.iter + 1
-        if not self.every_iters or done % len(runner.train_dataloader) == 0:
+        if not self.every_iters or done % len(runner.train_dataloader) == 0 or done == runner.max_iters:
             return  # the end of an epoch is saved after its validation
         if done % self.every_iters == 0 and runner.optim_wrapper.should_update():
             runner.save(f'iter_{done}.pth', iteration=done, keep=self.keep)

@@ -135,6 +135,7 @@ def facts(results: Results) -> list[str]:
     hours = sum(trial.record.get('hours') or 0 for trial in runs)
     metrics = dict.fromkeys((cell.metric, cell.protocol) for cell in table.cells if cell.config)
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
+    words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
     kinds = [f'{m} in {UNITS[m]}' + (f', {words[p]}' if m == 'top1' else '') for m, p in metrics]
     return [
         f'{"; ".join(kinds)}; mean ± sample deviation over trials; gains are paired by seed, with 95 % t-intervals.',

@@ -1,0 +1,43 @@
+"""Distribution alignment (ReMixMatch, arXiv:1911.09785)."""
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.checks import in_range
+from openmix_dm.datasets.streams import StreamFacts
+from openmix_dm.registry import SEMI_PARTS
+from openmix_dm.semi.ranks import mean_over_batch
+
+EPS = 1e-6  # added to both distributions: a class that nobody predicts divides by nothing
+
+
+@SEMI_PARTS.register_module()
+class DistributionAlignment(nn.Module):
+    """Scale guesses by (class frequencies of the labelled images) / (running mean of the guesses), and renormalise.
+
+    decay: of the running mean, which starts at the mean of the first batch; a batch is that of all ranks.
+    """
+
+    running: Tensor
+    started: Tensor
+    target: Tensor
+
+    def __init__(self, decay: float = 0.999) -> None:
+        super().__init__()
+        self.decay = in_range('decay', decay, 0, 1)
+        self.register_buffer('running', torch.empty(0))
+        self.register_buffer('started', torch.zeros((), dtype=torch.bool))
+        self.register_buffer('target', torch.empty(0), persistent=False)
+
+    def meet(self, facts: StreamFacts) -> None:
+        """Take the class frequencies of the labelled images."""
+        self.target = (facts.class_counts / facts.class_counts.sum()).to(self.running.device, torch.float32)
+        self.running = torch.zeros_like(self.target)
+
+    def forward(self, probabilities: Tensor) -> Tensor:
+        """Follow the guesses of a batch, then align them, (N, classes)."""
+        batch = mean_over_batch(probabilities)
+        self.running = torch.where(self.started, self.decay * self.running + (1 - self.decay) * batch, batch)
+        self.started = torch.ones_like(self.started)
+        aligned = probabilities * (self.target + EPS) / (self.running + EPS)
+        return aligned / aligned.sum(dim=1, keepdim=True)

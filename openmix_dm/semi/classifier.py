@@ -1,0 +1,148 @@
+"""A classifier that learns from labelled and unlabelled images; nothing here knows any one method."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from mmengine.model import BaseModel
+from torch import Tensor, nn
+
+from openmix_dm.backbones import Backbone
+from openmix_dm.datasets.streams import StreamFacts, StreamPicks
+from openmix_dm.errors import ConfigError
+from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS
+from openmix_dm.semi.executor import Plan, execute, read_passes
+from openmix_dm.semi.labeler import Labeler
+from openmix_dm.semi.monitor import watch
+from openmix_dm.semi.preprocessor import StreamPreprocessor
+from openmix_dm.semi.structures import Labelled, Part, Step, Unlabelled
+from openmix_dm.semi.terms import Term
+from openmix_dm.stopwatch import stopwatch
+
+REHEARSAL, PIXELS = 4, 16  # images, and their sides, of a step that is only planned
+
+
+@MODELS.register_module()
+class SemiClassifier(BaseModel):
+    """Plan, run the network, guess, add up the terms.
+
+    backbone, head, data_preprocessor: as MixClassifier's. terms: configs of the terms of the loss by name; None leaves
+    an inherited one out. labeler: config of who guesses the classes of unlabelled images; none if no term needs that.
+    passes: changes of, and additions to, the ways through the network (`executor.PASSES`).
+    """
+
+    training_only = ('labeler', 'terms')  # not part of what is evaluated
+
+    def __init__(
+        self,
+        backbone: dict[str, Any],
+        head: dict[str, Any],
+        terms: dict[str, Any],
+        labeler: dict[str, Any] | None = None,
+        passes: dict[str, Any] | None = None,
+        data_preprocessor: dict[str, Any] | None = None,
+    ) -> None:
+        images = MODELS.build(data_preprocessor) if data_preprocessor else None
+        super().__init__(data_preprocessor=StreamPreprocessor(images) if images is not None else None)
+        self.backbone: Backbone = BACKBONES.build(backbone)
+        self.head = HEADS.build({'in_features': self.backbone.num_features, **head})
+        self.passes = read_passes(passes)
+        self.labeler: Labeler | None = None if labeler is None else SEMI_PARTS.build(labeler)
+        self.terms = nn.ModuleDict({name: TERMS.build(term) for name, term in terms.items() if term is not None})
+        if not self.terms:
+            raise ConfigError('the model has no terms: nothing would be learned')
+        for term in self._terms.values():
+            term.attach(self)
+
+    @property
+    def _terms(self) -> Mapping[str, Term]:
+        return self.terms  # type: ignore[return-value]
+
+    def init_weights(self) -> None:
+        """Load what the config names as pretrained; all else was initialised when it was built."""
+        self.backbone.init_weights()
+        for term in self._terms.values():
+            term.init_weights(self)
+
+    def meet(self, facts: StreamFacts) -> None:
+        """Learn about the streams before training: how many images there are and how often each class is labelled."""
+        self._rehearse(facts)
+        for part in (self.labeler, *self._terms.values()):
+            if part is not None:
+                part.meet(facts)
+
+    def _rehearse(self, facts: StreamFacts) -> None:
+        """Plan a step of blank images: a missing view, stream or pass shows before training."""
+        size = math.ceil(REHEARSAL * facts.ratio)
+        images = [torch.zeros(each, 3, PIXELS, PIXELS) for each in (REHEARSAL, size)]
+        labels, index = (torch.zeros(each, dtype=torch.int64) for each in (REHEARSAL, size))
+        others = Unlabelled((images[1],) * facts.unlabelled_views, index) if facts.unlabelled else None
+        step = Step(Labelled((images[0],) * facts.labelled_views, labels), others, progress=0.0)
+        plan = Plan(step, self.passes)
+        with torch.random.fork_rng(devices=[]):
+            for part in self._terms.values():
+                part.plan(step, plan)
+            if self.labeler is not None:
+                self.labeler.plan(plan)
+
+    def forward(
+        self,
+        inputs: Tensor | None = None,
+        labels: Tensor | None = None,
+        mode: str = 'tensor',
+        labelled: dict[str, Any] | None = None,
+        unlabelled: dict[str, Any] | None = None,
+        truth: Tensor | None = None,
+        progress: float = 0.0,
+    ) -> Any:
+        """Run one of mmengine's three modes.
+
+        'loss': take a batch of streams, return losses and numbers to record. 'predict' and 'tensor': as MixClassifier.
+        """
+        if mode == 'loss':
+            if labelled is None:
+                raise ValueError("mode 'loss' needs a batch of streams: use a data set of type Streams")
+            return self.loss(Step.of(labelled, unlabelled, progress), truth)
+        logits = self.head(self.backbone(inputs))
+        if mode == 'predict':
+            return [{'logits': logits, 'labels': labels}]
+        if mode == 'tensor':
+            return logits
+        raise ValueError(f"mode must be 'loss', 'predict' or 'tensor', got {mode!r}")
+
+    def loss(self, step: Step, truth: Tensor | None = None) -> dict[str, Tensor]:
+        """Return weighted losses as `loss_*`, the same before weighting as `term_*`, and what else is recorded.
+
+        truth: labels of the unlabelled images; they reach `watch` and nothing else.
+        """
+        plan = Plan(step, self.passes)
+        with stopwatch.span('mix'):
+            finishes = {name: term.plan(step, plan) for name, term in self._terms.items()}
+            asked = self.labeler.plan(plan) if self.labeler is not None else []
+        with stopwatch.span('forward'):
+            outputs = execute(plan, self.passes, self.backbone, self.head, chunk=len(step.labelled.labels))
+            guess = self.labeler.guess(step, outputs, asked) if self.labeler is not None else None
+            parts: dict[str, Part] = {}
+            for name, finish in finishes.items():
+                parts |= {f'{name}_{part}' if part else name: value for part, value in finish(outputs, guess).items()}
+        return {
+            **{f'loss_{name}': part.value * part.weight for name, part in parts.items()},
+            **{f'term_{name}': part.value.detach() for name, part in parts.items()},
+            **watch(guess, truth),
+        }
+
+    def parse_losses(self, losses: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        """Add up what is named `loss_*`; all else is recorded as it is."""
+        total = sum(value for name, value in losses.items() if name.startswith('loss_'))
+        assert isinstance(total, Tensor)
+        return total, {'loss': total, **losses}
+
+    def explain(self, data: dict[str, Any], picks: StreamPicks) -> dict[str, Any]:
+        """Say which samples make the loss of a batch, for a report about it."""
+        return {
+            'terms': repr(self.terms),
+            'progress': data.get('progress'),
+            'labelled': [pick.image for pick in picks.labelled],
+            'unlabelled': [pick.image for pick in picks.unlabelled],
+        }

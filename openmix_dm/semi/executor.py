@@ -1,0 +1,122 @@
+"""How images go through the network: which ones together, with or without gradient, and whose statistics count."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from openmix_dm.errors import ConfigError
+from openmix_dm.semi.interleave import interleave
+from openmix_dm.semi.structures import Output, Outputs, Request, Step
+from openmix_dm.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One way through the network: everything that asks for it goes together.
+
+    grad: record the graph. statistics: move the running statistics of batch norm. interleave: in chunks of the labelled
+    batch, the first of which holds a share of every chunk and is the only one to move the statistics (MixMatch).
+    Batch norm normalises by the batch at hand in any case.
+    """
+
+    grad: bool = True
+    statistics: bool = True
+    interleave: bool = False
+
+
+# Passes that every method may name; a model's `passes` changes them or adds others.
+PASSES = {
+    'main': Pass(),
+    'guess': Pass(grad=False, statistics=False),
+    'apart': Pass(statistics=False),
+    'mix': Pass(statistics=False),
+    'rotation': Pass(statistics=False),
+}
+
+
+class Plan:
+    """Collect what has to go through the network in a step."""
+
+    def __init__(self, step: Step, passes: Mapping[str, Pass]) -> None:
+        self._step, self._passes = step, passes
+        self.requests: dict[str, dict[str, Tensor]] = {}
+
+    def add(self, name: str, images: Tensor, where: str) -> Request:
+        """Ask for images to go through a pass; the same name asked for twice goes through once."""
+        if where not in self._passes:
+            raise ConfigError(f'there is no pass {where!r} for {name}{did_you_mean(where, self._passes)}')
+        self.requests.setdefault(where, {})[name] = images
+        return Request(where, name)
+
+    def labelled(self, view: int = 0, where: str = 'main') -> Request:
+        """Ask for a view of the labelled batch."""
+        return self.add(f'x{view}', view_of(self._step.labelled.views, view, 'labelled'), where)
+
+    def unlabelled(self, view: int = 0, where: str = 'main') -> Request:
+        """Ask for a view of the unlabelled batch."""
+        return self.add(f'u{view}', view_of(self._step.others.views, view, 'unlabelled'), where)
+
+
+def view_of(views: tuple[Tensor, ...], view: int, stream: str) -> Tensor:
+    """Return one view; say what is missing if there is none."""
+    if not 0 <= view < len(views):
+        raise ConfigError(
+            f'view {view} of the {stream} stream is asked for, which has {len(views)} (counted from 0); '
+            f'add it to {stream}_views of the data set'
+        )
+    return views[view]
+
+
+def read_passes(passes: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Pass]:
+    """Return the passes of a model: those of every method, changed and extended."""
+    table = dict(PASSES)
+    for name, options in (passes or {}).items():
+        table[name] = Pass(**{**table.get(name, Pass()).__dict__, **options})
+    return table
+
+
+def execute(plan: Plan, passes: Mapping[str, Pass], backbone: nn.Module, head: nn.Module, chunk: int) -> Outputs:
+    """Run all passes that something was asked of, those without gradient first."""
+    outputs: dict[Request, Output] = {}
+    for where in sorted(plan.requests, key=lambda name: passes[name].grad):
+        requests, spec = plan.requests[where], passes[where]
+        images = torch.cat(list(requests.values())) if len(requests) > 1 else next(iter(requests.values()))
+        with nullcontext() if spec.grad else torch.no_grad():
+            features = _run(backbone, images, spec, chunk)
+            logits = head(features)
+        sizes = [len(each) for each in requests.values()]
+        for name, feature, logit in zip(requests, features.split(sizes), logits.split(sizes), strict=True):
+            outputs[Request(where, name)] = Output(feature, logit)
+    return outputs
+
+
+def _run(backbone: nn.Module, images: Tensor, spec: Pass, chunk: int) -> Tensor:
+    if not spec.interleave:
+        with counting(backbone, spec.statistics):
+            return backbone(images)
+    if len(images) % chunk:
+        raise ConfigError(f'{len(images)} images cannot be interleaved in chunks of {chunk}; choose a whole ratio')
+    first, *rest = interleave(list(images.split(chunk)))
+    with counting(backbone, spec.statistics):
+        features = [backbone(first)]
+    with counting(backbone, False):
+        features += [backbone(each) for each in rest]
+    return torch.cat(interleave(features))
+
+
+@contextmanager
+def counting(network: nn.Module, statistics: bool) -> Iterator[None]:
+    """Keep batch norm from moving its running statistics; it still normalises by those of the batch."""
+    frozen = [] if statistics else [m for m in network.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
+    for norm in frozen:
+        norm.track_running_stats = False
+    try:
+        yield
+    finally:
+        for norm in frozen:
+            norm.track_running_stats = True

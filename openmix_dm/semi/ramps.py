@@ -1,0 +1,41 @@
+"""How the weight of a term grows with the progress of the training."""
+
+import math
+from typing import Any
+
+from openmix_dm.checks import in_range
+from openmix_dm.registry import SEMI_PARTS
+
+
+class Ramp:
+    """Map progress in [0, 1] to a factor in [0, 1]."""
+
+    def __call__(self, progress: float) -> float:
+        """Return the factor."""
+        return 1.0
+
+
+@SEMI_PARTS.register_module()
+class LinearRamp(Ramp):
+    """Rise in a straight line and stay at 1 from `end` on, a share of the training."""
+
+    def __init__(self, end: float = 1.0) -> None:
+        self.end = in_range('end', end, 0, 1, open_low=True)
+
+    def __call__(self, progress: float) -> float:
+        """Return min(1, progress / end)."""
+        return min(1.0, progress / self.end)
+
+
+@SEMI_PARTS.register_module()
+class CosineRamp(Ramp):
+    """Rise as half a cosine over the whole training."""
+
+    def __call__(self, progress: float) -> float:
+        """Return (1 - cos(pi * progress)) / 2."""
+        return (1 - math.cos(math.pi * progress)) / 2
+
+
+def build_ramp(ramp: dict[str, Any] | None) -> Ramp:
+    """Build a ramp; none at all is a constant 1."""
+    return Ramp() if ramp is None else SEMI_PARTS.build(ramp)

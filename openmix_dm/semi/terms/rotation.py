@@ -1,0 +1,51 @@
+"""Say by how much an image was turned (ReMixMatch, arXiv:1911.09785)."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from openmix_dm.checks import non_negative
+from openmix_dm.errors import ConfigError
+from openmix_dm.registry import TERMS
+from openmix_dm.semi.executor import Plan, view_of
+from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.terms.base import Term
+
+QUARTERS = 4
+
+
+@TERMS.register_module()
+class Rotation(Term):
+    """Turn each unlabelled image by a random quarter and classify which, by a linear head on the features."""
+
+    def __init__(self, view: int = 1, weight: float = 0.5, where: str = 'rotation') -> None:
+        super().__init__()
+        self.view, self.weight, self.where = view, non_negative('weight', weight), where
+
+    def attach(self, model: Any) -> None:
+        """Build the head."""
+        self.head = nn.Linear(model.backbone.num_features, QUARTERS)
+
+    def plan(self, step: Step, plan: Plan) -> Finish:
+        """Turn the images."""
+        images = view_of(step.others.views, self.view, 'unlabelled')
+        quarters = torch.randint(QUARTERS, (len(images),), device='cpu').to(images.device, non_blocking=True)
+        request = plan.add('turned', turn(images, quarters), self.where)
+
+        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+            logits = self.head(outputs[request].features).float()
+            return {'': Part(F.cross_entropy(logits, quarters), self.weight)}
+
+        return finish
+
+
+def turn(images: Tensor, quarters: Tensor) -> Tensor:
+    """Turn each square image anticlockwise by its number of quarters."""
+    if images.shape[-1] != images.shape[-2]:
+        raise ConfigError(f'only square images can be turned by a quarter, got {tuple(images.shape[-2:])}')
+    turned = images
+    for count in range(1, QUARTERS):
+        turned = torch.where((quarters == count)[:, None, None, None], images.rot90(count, (2, 3)), turned)
+    return turned

@@ -1,0 +1,62 @@
+"""Two ranks know together what one would know alone."""
+
+import pytest
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+from openmix_dm.datasets.streams import StreamFacts
+from openmix_dm.semi.alignment import DistributionAlignment
+from openmix_dm.semi.ranks import gather_rows, mean_over_batch
+from openmix_dm.semi.thresholds import CurriculumThreshold
+
+STEPS, SIZE, CLASSES, IMAGES = 12, 16, 5, 30
+
+
+def batches():
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(STEPS):
+        probabilities = (torch.randn(SIZE, CLASSES, generator=generator) * 4).softmax(dim=1)
+        yield probabilities, torch.randint(IMAGES, (SIZE,), generator=generator)  # some images are there twice
+
+
+def follow(rank, ranks):
+    """Give the state after all batches, of which this rank sees its slice."""
+    threshold, aligner = CurriculumThreshold(tau=0.7), DistributionAlignment(decay=0.9)
+    for part in (threshold, aligner):
+        part.meet(StreamFacts(torch.arange(1, CLASSES + 1), IMAGES))
+    aligned = []
+    share = SIZE // ranks
+    for probabilities, index in batches():
+        mine = slice(rank * share, (rank + 1) * share)
+        confidence, hard = probabilities[mine].max(dim=1)
+        threshold.record(confidence, hard, index[mine])
+        aligned.append(aligner(probabilities[mine]))
+    levels = threshold.levels(CLASSES, torch.device('cpu'))
+    return {'remembered': threshold.remembered, 'levels': levels, 'mean': aligner.running, 'aligned': aligned}
+
+
+def work(rank, folder):
+    dist.init_process_group('gloo', init_method=f'file://{folder}/meet', rank=rank, world_size=2)
+    torch.save(follow(rank, 2), f'{folder}/{rank}.pt')
+    dist.destroy_process_group()
+
+
+def test_one_rank_gathers_nothing():
+    rows = torch.randn(3, 2)
+    assert gather_rows(rows) is rows
+    assert torch.equal(mean_over_batch(rows), rows.mean(dim=0))
+
+
+@pytest.mark.slow
+def test_thresholds_and_alignment_of_two_ranks_are_those_of_one(tmp_path):
+    alone = follow(0, 1)
+    mp.spawn(work, args=(str(tmp_path),), nprocs=2)
+    halves = [torch.load(tmp_path / f'{rank}.pt') for rank in (0, 1)]
+    for half in halves:
+        assert torch.equal(half['remembered'], alone['remembered'])
+        assert torch.equal(half['levels'], alone['levels'])
+        torch.testing.assert_close(half['mean'], alone['mean'])
+    for step, whole in enumerate(alone['aligned']):
+        torch.testing.assert_close(torch.cat([half['aligned'][step] for half in halves]), whole)
+    assert (alone['remembered'] >= 0).sum() > IMAGES // 2
