@@ -55,9 +55,8 @@ def add_legend(figure: Any, axis: Any) -> None:
     if len(handles) < LEGEND_BELOW:
         axis.legend(fontsize=8, frameon=False)
     else:
-        figure.legend(
-            handles, labels, loc='outside lower center', ncols=min(len(handles), 3), fontsize=8, frameon=False
-        )
+        columns = 3 if len(handles) % 3 == 0 or len(handles) > 6 else 2
+        figure.legend(handles, labels, loc='outside lower center', ncols=columns, fontsize=8, frameon=False)
 
 
 def save(out: Path, figure: Any, record: dict[str, Any]) -> None:

@@ -55,7 +55,12 @@ def build(config: Config) -> nn.Module:
         raise ConfigError(f'{config.filename} has no model')
     with torch.random.fork_rng(devices=[]):
         config.setdefault('randomness', {'seed': 0})
-        return build_model(config)
+        try:
+            return build_model(config)
+        except ConfigError as error:
+            modules = (config.get('custom_imports') or {}).get('imports')
+            hint = f'; its config needs {modules}: import that first, if you trust it' if modules else ''
+            raise ConfigError(f'{error}{hint}') from None
 
 
 def best_device() -> torch.device:

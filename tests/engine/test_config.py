@@ -1,4 +1,5 @@
 import pytest
+from conftest import ROOT
 from mmengine.config import Config
 
 from openmix_dm.engine import config as configs
@@ -75,3 +76,26 @@ def test_fingerprint_sees_every_value(chain):
 def test_work_dir_is_dataset_config_and_seed(root):
     config = configs.load_config(root / 'configs/digits/r8_mixup_dm.py')
     assert configs.default_work_dir(config, 3).as_posix() == 'work_dirs/digits/r8_mixup_dm/seed3'
+
+
+def test_modules_of_ones_own_are_imported_by_the_config_that_names_them(tmp_path, monkeypatch):
+    from openmix_dm.engine.validate import validate
+    from openmix_dm.registry import MIXERS
+
+    (tmp_path / 'module_of_my_own.py').write_text(
+        'from openmix_dm.mixers import Mixup\nfrom openmix_dm.registry import MIXERS\n\n\n'
+        '@MIXERS.register_module()\nclass MixOfMyOwn(Mixup):\n    pass\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / 'mine.py'
+    path.write_text(
+        f'_base_ = {str(ROOT / "configs/digits/r8_mixup.py")!r}\n'
+        "custom_imports = dict(imports=['module_of_my_own'])\nmodel = dict(mixer=dict(type='MixOfMyOwn'))\n"
+    )
+    try:
+        validate(configs.load_config(path))
+        path.write_text(path.read_text().replace('module_of_my_own', 'no_such_module'))
+        with pytest.raises(ConfigError, match='no_such_module'):
+            configs.load_config(path)
+    finally:
+        MIXERS.module_dict.pop('MixOfMyOwn', None)  # other tests go over the whole registry

@@ -18,10 +18,11 @@ def copy(tmp_path):
 
 
 def test_the_random_numbers_of_the_caller_stay():
+    run = digits_run()
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    open_trained(digits_run())
+    open_trained(run)
     assert torch.equal(torch.rand(3), expected)
 
 
@@ -76,3 +77,13 @@ def test_the_config_of_a_run_comes_back_as_it_was():
 
     path = digits_run() / 'config.py'
     assert read_plain_config(path).to_dict() == Config.fromfile(path).to_dict()
+
+
+def test_modules_that_a_config_names_are_not_imported_from_a_folder(copy, tmp_path, monkeypatch):
+    (tmp_path / 'their_module.py').write_text(f'open({str(tmp_path / "marker")!r}, "w")\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (copy / 'config.py').read_text().replace("'ThinResNet'", "'TheirNet'")
+    (copy / 'config.py').write_text(text + "custom_imports = {'imports': ['their_module']}\n")
+    with pytest.raises(ConfigError, match=r'their_module.*if you trust it'):
+        open_trained(copy)
+    assert not (tmp_path / 'marker').exists()

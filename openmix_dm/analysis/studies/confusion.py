@@ -76,7 +76,7 @@ def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> An
     if len(matrices) == 2:
         panels.append((f'{names[1]} minus {names[0]}', matrices[1] - matrices[0], True))
     side = 3.9 if len(classes) <= NUMBERS_UP_TO else 4.6
-    figure, axes = figures.plain_figure(len(panels), width=side, height=side)
+    figure, axes = figures.plain_figure(len(panels), width=side, height=side + 0.4)
     for axis, (title, matrix, signed) in zip(axes[0], panels, strict=True):
         _heat_map(axis, matrix, signed, classes)
         axis.set_title(title, fontsize=10)
@@ -86,16 +86,18 @@ def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> An
 
 
 def _heat_map(axis: Any, matrix: np.ndarray, signed: bool, classes: list[str]) -> None:
-    # the diagonal would drown the mistakes: they set the scale
-    beside = np.abs(matrix - np.diag(np.diag(matrix))).max()
-    limit = max(1, np.abs(matrix).max() if signed else beside)
-    axis.imshow(matrix, cmap='RdBu' if signed else 'Blues', vmin=-limit if signed else 0, vmax=limit)
+    # the diagonal would drown the mistakes: of one model it is left grey, and the mistakes set the scale
+    right = np.eye(len(matrix), dtype=bool) & (not signed)
+    limit = max(3, int(np.abs(matrix)[~right].max(initial=0)))
+    axis.set_facecolor('#D9D9D9')
+    shown = np.ma.masked_array(matrix, mask=right)
+    axis.imshow(shown, cmap='RdBu' if signed else 'Reds', vmin=-limit if signed else 0, vmax=limit)
     if len(classes) > NUMBERS_UP_TO:
         return
     axis.set_xticks(range(len(classes)), classes, fontsize=7, rotation=90 if max(map(len, classes)) > 3 else 0)
     axis.set_yticks(range(len(classes)), classes, fontsize=7)
     for (row, column), value in np.ndenumerate(matrix):
         if value:
-            bright = abs(value) > 0.6 * limit
+            bright = abs(value) > 0.6 * limit and not right[row, column]
             words = f'{value:+d}' if signed else str(value)
             axis.text(column, row, words, ha='center', va='center', fontsize=6.5, color='white' if bright else 'black')

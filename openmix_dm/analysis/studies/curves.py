@@ -72,6 +72,7 @@ def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
             )
             if seeds > 1:
                 axis.fill_between(found['epochs'], low, high, color=colour, alpha=0.18, linewidth=0)
-        figures.finish(axis, metric, 'epoch', metric)
+        words = f'{metric} in %' if 'top' in metric else metric
+        figures.finish(axis, words, 'epoch', words)
     figures.add_legend(figure, axes[0][0])
     return figure
