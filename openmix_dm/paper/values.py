@@ -20,9 +20,9 @@ def resolved_values(config: Config) -> dict[str, Any]:
     losses = loss['losses'] if loss['type'] == 'ByPolicy' else [loss]
     train = config.get('train_cfg') or {}
     return {
-        'mixer': ' | '.join(policy['type'] for policy in policies),
+        'mixer_type': ' | '.join(policy['type'] for policy in policies),
         'alpha': _one_or_list([_alpha(policy) for policy in policies]),
-        'loss': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
+        'loss_type': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
         'two_hot': any(part.get('two_hot', False) for part in losses),
         **{name: _one_or_list([part.get(name) for part in losses]) for name in ('eta', 't', 'xi')},
         'epochs': train.get('max_epochs'),
@@ -32,6 +32,7 @@ def resolved_values(config: Config) -> dict[str, Any]:
         'weight_decay': optimizer.get('weight_decay', 0),
         'batch': config.get('global_batch_size'),
         'resolution': resolution(config, 'train'),
+        'ema': ((config.get('default_hooks') or {}).get('ema') or {}).get('decay'),
         'fraction': config.train_dataloader.get('sampler', {}).get('fraction', 1.0),
     }
 

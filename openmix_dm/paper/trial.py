@@ -1,0 +1,103 @@
+"""One training step of a model without data, memory or GPU: on meta tensors, which have shapes and nothing else."""
+
+import copy
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from mmengine.config import Config
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from openmix_dm.paper.memory import SavedMemory
+from openmix_dm.paper.values import resolution
+from openmix_dm.registry import MODELS
+
+IMAGES = 4  # of a trial batch
+# Arguments of a model that change numbers, but neither what is run nor its size.
+NUMBERS = {'alpha', 'eta', 't', 'xi', 'label_smoothing', 'pretrained', 'mean', 'std', 'momentum_end'}
+OPTIMIZER_STATES = {'SGD': 1, 'AdamW': 2, 'Lamb': 2}  # numbers kept for each parameter
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a step of a model has told."""
+
+    parameters: int  # of the network that is evaluated
+    gflops: float  # of one image forward through it; a multiplication and its addition are two
+    weights: int  # numbers that are held in all, with those of the mixer's networks
+    learned: int  # of these, the ones that are trained
+    saved: float  # bytes of an image that backward needs
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A model that is worth a trial of its own: those with equal keys differ in numbers only."""
+
+    key: str
+    model: dict[str, Any]
+    size: int
+
+
+def kinds_of(config: Config) -> list[Kind]:
+    """Return what has to be tried for a config: its model, or for a mixture one model for each policy."""
+    model, size = config.model.to_dict(), resolution(config, 'train')
+    count = len((model.get('mixer') or {}).get('mixers', ())) or 1
+    kinds = []
+    for policy in range(count):
+        one = copy.deepcopy(model)
+        if count > 1:
+            one['mixer']['probs'] = [float(number == policy) for number in range(count)]
+        kinds.append(Kind(json.dumps([_without_numbers(one), size], sort_keys=True), one, size))
+    return kinds
+
+
+def try_kind(kind: Kind) -> Trial:
+    """Build the model of a kind, and run it forward and backward with its mixer."""
+    torch.manual_seed(0)
+    with torch.device('meta'):
+        model = MODELS.build(kind.model)
+        inputs, labels = torch.empty(IMAGES, 3, kind.size, kind.size), torch.empty(IMAGES, dtype=torch.long)
+    gflops = _gflops(model, inputs[:1])
+    memory = SavedMemory(model.train())
+    with memory.counting():
+        loss = sum(model(inputs, labels, mode='loss').values())
+    loss.backward()
+    lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
+    if lost:
+        raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
+    return Trial(
+        parameters=_count(model.backbone) + _count(model.head),
+        gflops=gflops,
+        weights=_count(model),
+        learned=sum(weight.numel() for weight in model.parameters() if weight.requires_grad),
+        saved=memory.peak / IMAGES,
+    )
+
+
+def memory_gb(trial: Trial, values: dict[str, Any]) -> float:
+    """Estimate what training takes on one device in GB: weights, gradients, states, averages and saved tensors.
+
+    Without what kernels need while they run, and what the allocator leaves over.
+    """
+    states = OPTIMIZER_STATES.get(values['optimiser'], 2)
+    averages = trial.parameters if values['ema'] is not None else 0
+    numbers = trial.weights + (1 + states) * trial.learned + averages
+    return (4 * numbers + values['batch'] * trial.saved) / 1e9
+
+
+def _gflops(model: nn.Module, image: torch.Tensor) -> float:
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model.eval()(image, mode='tensor')
+    return counter.get_total_flops() / 1e9
+
+
+def _count(module: Any) -> int:
+    return sum(weight.numel() for weight in module.parameters())
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_numbers(inner) for key, inner in value.items() if key not in NUMBERS}
+    return [_without_numbers(inner) for inner in value] if isinstance(value, list | tuple) else value
