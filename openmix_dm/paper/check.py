@@ -33,9 +33,9 @@ def check(tables: Sequence[Table], jobs: int = 2, json_path: str | Path | None =
     return sum(row['state'] not in ('ok', NOT_RUN) for row in rows)
 
 
-def check_rows(tables: Sequence[Table], jobs: int) -> list[Row]:
-    """Return what is to be said of every cell."""
-    cells = [(table, cell) for table in tables for cell in table.cells]
+def check_rows(tables: Sequence[Table], jobs: int, only: Sequence[Cell] | None = None) -> list[Row]:
+    """Return what is to be said of every cell, or `only` of some."""
+    cells = [(table, cell) for table in tables for cell in table.cells if only is None or cell in only]
     sources = list(dict.fromkeys(_source(cell) for _, cell in cells if cell.config is not None))
     pool = make_pool(jobs)
     try:
