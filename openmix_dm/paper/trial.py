@@ -2,6 +2,8 @@
 
 import copy
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,23 @@ IMAGES = 4  # of a trial batch
 # Arguments of a model that change numbers, but neither what is run nor its size.
 NUMBERS = {'alpha', 'eta', 't', 'xi', 'label_smoothing', 'pretrained', 'mean', 'std', 'momentum_end'}
 OPTIMIZER_STATES = {'SGD': 1, 'AdamW': 2, 'Lamb': 2}  # numbers kept for each parameter
+
+
+@dataclass(frozen=True)
+class Streams:
+    """What a semi-supervised batch is made of."""
+
+    labelled_views: int
+    unlabelled_views: int  # 0: none
+    ratio: float  # unlabelled images for each labelled one
+
+    @classmethod
+    def of(cls, dataset: Mapping[str, Any]) -> 'Streams | None':
+        """Read the config of a data set; None if it has no streams."""
+        if 'labelled_views' not in dataset:
+            return None
+        unlabelled = () if dataset.get('unlabelled', 'all') in (None, 'none') else dataset.get('unlabelled_views', ())
+        return cls(len(dataset['labelled_views']), len(unlabelled), dataset.get('ratio', 1))
 
 
 @dataclass(frozen=True)
@@ -38,18 +57,21 @@ class Kind:
     key: str
     model: dict[str, Any]
     size: int
+    streams: Streams | None = None
 
 
 def kinds_of(config: Config) -> list[Kind]:
     """Return what has to be tried for a config: its model, or for a mixture one model for each policy."""
     model, size = config.model.to_dict(), resolution(config, 'train')
+    streams = Streams.of(config.train_dataloader.dataset)
     count = len((model.get('mixer') or {}).get('mixers', ())) or 1
     kinds = []
     for policy in range(count):
         one = copy.deepcopy(model)
         if count > 1:
             one['mixer']['probs'] = [float(number == policy) for number in range(count)]
-        kinds.append(Kind(json.dumps([_without_numbers(one), size], sort_keys=True), one, size))
+        key = json.dumps([_without_numbers(one), size, repr(streams)], sort_keys=True)
+        kinds.append(Kind(key, one, size, streams))
     return kinds
 
 
@@ -58,12 +80,13 @@ def try_kind(kind: Kind) -> Trial:
     torch.manual_seed(0)
     with torch.device('meta'):
         model = MODELS.build(kind.model)
-        inputs, labels = torch.empty(IMAGES, 3, kind.size, kind.size), torch.empty(IMAGES, dtype=torch.long)
-    gflops = _gflops(model, inputs[:1])
+        batch = make_batch(kind)
+        image = torch.empty(1, 3, kind.size, kind.size)
+    gflops = _gflops(model, image)
     memory = SavedMemory(model.train())
     with memory.counting():
-        loss = sum(model(inputs, labels, mode='loss').values())
-    loss.backward()
+        losses = model(**batch, mode='loss')
+    sum(value for name, value in losses.items() if name.startswith('loss')).backward()
     lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
     if lost:
         raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
@@ -74,6 +97,27 @@ def try_kind(kind: Kind) -> Trial:
         learned=sum(weight.numel() for weight in model.parameters() if weight.requires_grad),
         saved=memory.peak / IMAGES,
     )
+
+
+def make_batch(kind: Kind) -> dict[str, Any]:
+    """Make the arguments of a training step: a few images with labels, or a labelled and an unlabelled stream."""
+
+    def images(count: int) -> torch.Tensor:
+        return torch.empty(count, 3, kind.size, kind.size)
+
+    def numbers(count: int) -> torch.Tensor:
+        return torch.empty(count, dtype=torch.long)
+
+    if kind.streams is None:
+        return {'inputs': images(IMAGES), 'labels': numbers(IMAGES)}
+    views, others = kind.streams.labelled_views, kind.streams.unlabelled_views
+    batch: dict[str, Any] = {
+        'labelled': {'inputs': tuple(images(IMAGES) for _ in range(views)), 'labels': numbers(IMAGES)}
+    }
+    if others:
+        count = math.ceil(IMAGES * kind.streams.ratio)
+        batch['unlabelled'] = {'inputs': tuple(images(count) for _ in range(others)), 'index': numbers(count)}
+    return batch
 
 
 def memory_gb(trial: Trial, values: dict[str, Any]) -> float:

@@ -14,9 +14,9 @@ def resolved_values(config: Config) -> dict[str, Any]:
 
     A mixture has a list of alphas, and one of each value that its losses differ in, in the order of its policies.
     """
-    model, optimizer = config.model, config.optim_wrapper.optimizer
-    policies = policies_of(model.get('mixer') or {'type': 'NoMix'})
-    loss = model.head.loss
+    optimizer = config.optim_wrapper.optimizer
+    mixer, loss = mixing_of(config.model)
+    policies = policies_of(mixer)
     losses = loss['losses'] if loss['type'] == 'ByPolicy' else [loss]
     train = config.get('train_cfg') or {}
     return {
@@ -37,6 +37,21 @@ def resolved_values(config: Config) -> dict[str, Any]:
     }
 
 
+def mixing_of(model: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the mixer of a model, and the loss of what it has mixed.
+
+    A semi-supervised model has both in one of its terms, of which `mix` is the one that the paper adds to a method.
+    """
+    loss = model['head']['loss']
+    if 'terms' not in model:
+        return model.get('mixer') or {'type': 'NoMix'}, loss
+    terms = [term for name, term in model['terms'].items() if term is not None and 'mixer' in term]
+    if not terms:
+        return {'type': 'NoMix'}, loss
+    term = model['terms'].get('mix') or terms[0]
+    return term['mixer'], {'type': 'DecoupledCE', 'eta': term['eta']} if term.get('eta') else loss
+
+
 def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the mixers of a mixture, or the one."""
     return mixer['mixers'] if mixer['type'] == 'RandomMixer' else [mixer]
@@ -45,10 +60,12 @@ def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def resolution(config: Config, phase: str) -> int:
     """Return the side of the images that a phase feeds the network."""
     dataset = config[f'{phase}_dataloader'].dataset
-    while 'dataset' in dataset:  # one that wraps another
-        dataset = dataset['dataset']
-    sizes = [transform['size'] for transform in _flat(dataset.get('transforms', ())) if 'size' in transform]
-    return sizes[-1] if sizes else dataset.get('size', NATIVE_SIZES.get(dataset['type'], 224))
+    views = dataset.get('labelled_views') or [dataset.get('transforms', ())]
+    sizes = [transform['size'] for transform in _flat(views[0]) if isinstance(transform.get('size'), int)]
+    if sizes:
+        return sizes[-1]
+    inner = dataset.get('dataset') or dataset  # streams have their images from another data set
+    return inner.get('size', NATIVE_SIZES.get(inner['type'], 224))
 
 
 def _flat(transforms: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
