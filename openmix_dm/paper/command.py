@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.engine.command import run_command
+from openmix_dm.paper.check_command import add_check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """List, run, watch or collect a table; return the exit code."""
+    """List, check, run, watch or collect a table; return the exit code."""
     args = parse(arguments)
     return run_command(args.work, args)
 
@@ -19,6 +20,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='table.py', description="The paper's tables, and tables of one's own.")
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     add_list(commands)
+    add_check(commands)
     add_run(commands)
     add_status(commands)
     add_collect(commands)

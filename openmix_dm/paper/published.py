@@ -47,6 +47,12 @@ def cells_of(config: str) -> list[tuple[Table, Cell]]:
     return list(_cells_by_config().get(config, []))
 
 
+def printed_cell(table: Table, cell: Cell) -> dict[str, Any]:
+    """Return a cell of the paper as tables.json has it."""
+    printed = next(printed for printed in paper()['tables'] if printed['id'] == table.name)
+    return printed['cells'][table.cells.index(cell)]
+
+
 def _table(printed: dict[str, Any]) -> Table:
     cells = printed['cells']
     ids = [_id(cell) for cell in cells]

@@ -81,9 +81,9 @@ def _mixing(printed: dict[str, Any]) -> dict[str, Any]:
     policies = _policies(method)
     alphas = [_alpha(printed, policy, alpha, loss) for policy, alpha in policies]
     values: dict[str, Any] = {
-        'mixer': ' | '.join(CLASSES[policy] for policy, _ in policies),
+        'mixer_type': ' | '.join(CLASSES[policy] for policy, _ in policies),
         'alpha': alphas[0] if len(alphas) == 1 else alphas,
-        'loss': {'dm': 'DecoupledCE', 'mbce': 'MixedBCE', 'mbce2': 'MixedBCE', 'dmbce': 'DecoupledBCE'}.get(
+        'loss_type': {'dm': 'DecoupledCE', 'mbce': 'MixedBCE', 'mbce2': 'MixedBCE', 'dmbce': 'DecoupledBCE'}.get(
             loss, 'MixedCE'
         ),
         'two_hot': loss == 'mbce2',

@@ -14,15 +14,15 @@ def resolved_values(config: Config) -> dict[str, Any]:
 
     A mixture has a list of alphas, and one of each value that its losses differ in, in the order of its policies.
     """
-    model, optimizer = config.model, config.optim_wrapper.optimizer
-    policies = policies_of(model.get('mixer') or {'type': 'NoMix'})
-    loss = model.head.loss
+    optimizer = config.optim_wrapper.optimizer
+    mixer, loss = mixing_of(config.model)
+    policies = policies_of(mixer)
     losses = loss['losses'] if loss['type'] == 'ByPolicy' else [loss]
     train = config.get('train_cfg') or {}
     return {
-        'mixer': ' | '.join(policy['type'] for policy in policies),
+        'mixer_type': ' | '.join(policy['type'] for policy in policies),
         'alpha': _one_or_list([_alpha(policy) for policy in policies]),
-        'loss': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
+        'loss_type': ' | '.join(dict.fromkeys(part['type'] for part in losses)),
         'two_hot': any(part.get('two_hot', False) for part in losses),
         **{name: _one_or_list([part.get(name) for part in losses]) for name in ('eta', 't', 'xi')},
         'epochs': train.get('max_epochs'),
@@ -32,8 +32,24 @@ def resolved_values(config: Config) -> dict[str, Any]:
         'weight_decay': optimizer.get('weight_decay', 0),
         'batch': config.get('global_batch_size'),
         'resolution': resolution(config, 'train'),
+        'ema': ((config.get('default_hooks') or {}).get('ema') or {}).get('decay'),
         'fraction': config.train_dataloader.get('sampler', {}).get('fraction', 1.0),
     }
+
+
+def mixing_of(model: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the mixer of a model, and the loss of what it has mixed.
+
+    A semi-supervised model has both in one of its terms, of which `mix` is the one that the paper adds to a method.
+    """
+    loss = model['head']['loss']
+    if 'terms' not in model:
+        return model.get('mixer') or {'type': 'NoMix'}, loss
+    terms = [term for name, term in model['terms'].items() if term is not None and 'mixer' in term]
+    if not terms:
+        return {'type': 'NoMix'}, loss
+    term = model['terms'].get('mix') or terms[0]
+    return term['mixer'], {'type': 'DecoupledCE', 'eta': term['eta']} if term.get('eta') else loss
 
 
 def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -44,10 +60,12 @@ def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def resolution(config: Config, phase: str) -> int:
     """Return the side of the images that a phase feeds the network."""
     dataset = config[f'{phase}_dataloader'].dataset
-    while 'dataset' in dataset:  # one that wraps another
-        dataset = dataset['dataset']
-    sizes = [transform['size'] for transform in _flat(dataset.get('transforms', ())) if 'size' in transform]
-    return sizes[-1] if sizes else dataset.get('size', NATIVE_SIZES.get(dataset['type'], 224))
+    views = dataset.get('labelled_views') or [dataset.get('transforms', ())]
+    sizes = [transform['size'] for transform in _flat(views[0]) if isinstance(transform.get('size'), int)]
+    if sizes:
+        return sizes[-1]
+    inner = dataset.get('dataset') or dataset  # streams have their images from another data set
+    return inner.get('size', NATIVE_SIZES.get(inner['type'], 224))
 
 
 def _flat(transforms: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
