@@ -1,8 +1,10 @@
 """Build a loader from its config."""
 
 import faulthandler
+import os
 import signal
 import sys
+import threading
 from typing import Any
 
 import torch
@@ -64,14 +66,27 @@ def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str,
 
 
 def _prepare_worker(worker: int) -> None:
-    """Keep a worker to one core: the number of workers is the number of cores that loading takes.
-
-    Schedulers signal every process of a job: a worker leaves the answer to its rank, which needs it until the state is
-    saved. SIGQUIT makes it say where it is.
-    """
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    faulthandler.register(signal.SIGQUIT)
+    """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
+    _obey_nobody_but_the_parent()
+    faulthandler.register(signal.SIGQUIT)  # says where the worker is
     torch.set_num_threads(1)
     if 'cv2' in sys.modules:  # no need to import it where no image is decoded
         sys.modules['cv2'].setNumThreads(0)
+
+
+def _obey_nobody_but_the_parent() -> None:
+    """Leave signals to the rank: schedulers send them to all processes, and it needs its workers until it has saved.
+
+    SIGTERM is how the parent ends its workers, so that what counts is who sent it.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # one that is ignored could not be waited for
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    threading.Thread(target=_wait_for_the_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _wait_for_the_parent(parent: int) -> None:
+    while signal.sigwaitinfo([signal.SIGTERM]).si_pid != parent:
+        pass
+    os._exit(0)

@@ -1,0 +1,154 @@
+"""A real Slurm of one node: two real tasks, preemption, requeue, and job arrays."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from engine.runs import same
+
+from openmix_dm.engine.checkpoints import load_file
+from openmix_dm.engine.run_folder import RunFolder
+
+pytestmark = pytest.mark.slurm
+CONFIG = 'configs/imagenet/r50_mixup_dm.py'
+OPTIONS = (
+    '--cfg-options', 'train_cfg.max_epochs=3', 'global_batch_size=16', 'default_hooks.records.interval=1',
+    'train_dataloader.num_workers=1', 'val_dataloader.num_workers=0', 'val_dataloader.batch_size=4',
+    'train_dataloader.dataset.transforms.0.size=32', 'val_dataloader.dataset.transforms.0.size=36',
+    'val_dataloader.dataset.transforms.1.size=32',
+)  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def cluster(tmp_path_factory):
+    """Start Slurm, or say why not; return the environment for its commands."""
+    root = Path(__file__).resolve().parents[2]
+    if shutil.which('sbatch') is None:
+        pytest.skip('Slurm is not installed: apt-get install slurm-wlm munge')
+    folder, script = tmp_path_factory.mktemp('slurm'), root / 'tests/slurm/start_slurm.sh'
+    folder.chmod(0o755)
+    for above in folder.parents[:2]:
+        above.chmod(0o755)  # munge wants a path that others can read
+    started = subprocess.run([script, folder], capture_output=True, text=True)
+    if started.returncode:
+        pytest.skip(f'Slurm cannot be started here: {started.stderr.strip()[-300:]}')
+    yield {
+        **os.environ, 'SLURM_CONF': str(folder / 'slurm.conf'), 'PYTHON': sys.executable, 'OMP_NUM_THREADS': '1',
+        'GPUS': '0', 'TASKS': '2', 'CPUS_PER_TASK': '1', 'OPENMIX_DM_DATA': str(make_imagenet(folder)),
+    }  # fmt: skip
+    subprocess.run(['scancel', '--user=root'], env={**os.environ, 'SLURM_CONF': str(folder / 'slurm.conf')})
+    subprocess.run([script, folder, 'stop'], check=True)
+
+
+def make_imagenet(folder):
+    """Write JPEGs in the layout of ImageNet: 8 synsets, 8 images each to train, 2 to validate."""
+    pixels = np.random.default_rng(0)
+    for split, images in (('train', 8), ('val', 2)):
+        for synset in range(8):
+            place = folder / 'data' / 'imagenet' / split / f'n{synset:08d}'
+            place.mkdir(parents=True)
+            for number in range(images):
+                small = pixels.integers(0, 255, (6, 6, 3), dtype=np.uint8)
+                cv2.imwrite(str(place / f'{number}.JPEG'), cv2.resize(small, (48, 48)))
+    return folder / 'data'
+
+
+def call(*command, cluster):
+    done = subprocess.run(command, env=cluster, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def submit(folder, cluster, *arguments):
+    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(folder), *arguments, *OPTIONS, cluster=cluster)
+    return out.split()[0]
+
+
+def job(number, cluster):
+    return dict(re.findall(r'(\w+)=(\S+)', call('scontrol', 'show', 'job', number, cluster=cluster)))
+
+
+def wait(condition, said, seconds=400):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, said()
+        time.sleep(0.1)
+
+
+def wait_for_end(number, cluster, folder):
+    ended = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL')
+    wait(lambda: job(number, cluster)['JobState'] in ended, lambda: output(folder) + str(job(number, cluster)))
+    return job(number, cluster)
+
+
+def output(folder):
+    return '\n'.join(path.read_text() for path in folder.glob('slurm-*.out'))
+
+
+@pytest.fixture(scope='module')
+def whole(cluster, tmp_path_factory):
+    """An unbroken run of two tasks."""
+    folder = tmp_path_factory.mktemp('whole') / 'run'
+    ended = wait_for_end(submit(folder, cluster), cluster, folder)
+    assert (ended['JobState'], ended['ExitCode']) == ('COMPLETED', '0:0'), output(folder)
+    return folder
+
+
+def test_two_real_tasks_train_a_config_of_imagenet(whole):
+    run = RunFolder(whole).read()
+    assert (run['state'], run['world_size']) == ('done', 2)
+    assert len(RunFolder(whole).records('val')) == 3
+
+
+def test_a_preempted_job_goes_back_into_the_queue_and_ends_as_an_unbroken_one(cluster, whole, tmp_path):
+    folder = tmp_path / 'run'
+    number = submit(folder, cluster)
+    wait(lambda: len(RunFolder(folder).records('train')) >= 5, lambda: output(folder))
+    call('scancel', '--signal=USR1', number, cluster=cluster)
+    wait(lambda: (folder / 'preempted').exists(), lambda: output(folder))
+    assert RunFolder(folder).read()['state'] == 'preempted'
+    ended = wait_for_end(number, cluster, folder)
+    assert (ended['JobState'], ended['ExitCode'], ended['Restarts']) == ('COMPLETED', '0:0', '1'), output(folder)
+    assert same(load_file(folder / 'epoch_3.pth'), load_file(whole / 'epoch_3.pth'))
+    assert RunFolder(folder).records('val') == RunFolder(whole).records('val')
+    assert 'STOPPED cause=preempted: SIGUSR1' in output(folder)
+
+
+def test_a_failed_job_has_the_code_of_its_cause_and_is_not_queued_again(cluster, tmp_path):
+    folder = tmp_path / 'run'
+    number = submit(folder, {**cluster, 'SBATCH_ARGS': '--comment=test'}, '--allow-change', 'a')
+    call('scancel', number, cluster=cluster)
+    options = ('--cfg-options', 'model.backbone.pretrained=/nowhere/weights.pth')
+    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(tmp_path / 'bad'), *options, cluster=cluster)
+    ended = wait_for_end(out.split()[0], cluster, tmp_path / 'bad')
+    assert (ended['JobState'], ended['ExitCode']) == ('FAILED', '4:0'), output(tmp_path / 'bad')
+    assert 'cause=checkpoint' in output(tmp_path / 'bad')
+
+
+def test_a_checkpoint_is_tested_by_two_tasks(cluster, whole):
+    out = call('tools/slurm_test.sh', 'test', 'job', CONFIG, str(whole / 'epoch_3.pth'), *OPTIONS, cluster=cluster)
+    last = RunFolder(whole).records('val')[-1]
+    assert f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}' in out
+
+
+def test_a_job_array_fills_a_table(cluster, tmp_path):
+    arguments = ('digits', '--work-dirs', str(tmp_path / 'runs'), '--trials', '1')
+    options = ('global_batch_size=400', 'train_cfg.max_epochs=1', 'train_dataloader.dataset.size=8')
+    call(
+        sys.executable, 'tools/table.py', 'run', *arguments, '--cells', 'mixup/*', '--slurm', 'test', '--sbatch',
+        'gpus-per-task=0', 'cpus-per-task=1', '--cfg-options', *options, 'val_dataloader.dataset.size=8',
+        cluster=cluster,
+    )  # fmt: skip
+    runs = tmp_path / 'runs'
+    wait(lambda: not call('squeue', '--noheader', cluster=cluster).strip(), lambda: str(list(runs.rglob('*'))))
+    states = {path.parent.parent.name: RunFolder(path.parent).read()['state'] for path in runs.rglob('run.json')}
+    assert states
+    assert set(states.values()) == {'done'}, states
+    assert 'done' in call(sys.executable, 'tools/table.py', 'status', *arguments, cluster=cluster)
