@@ -74,10 +74,11 @@ def field(entry: Entry, link: str | None = None) -> str:
 
 def direction(entry: Entry) -> str:
     """Colour a gain only where its interval leaves zero out."""
-    if entry.kind != 'gain' or not entry.extra:
+    if entry.kind not in ('gain', 'less') or not entry.extra:
         return ''
     low, high = (float(end) for end in entry.extra.strip('[]').split(','))
-    return ' up' if low > 0 else ' down' if high < 0 else ''
+    better, worse = (low > 0, high < 0) if entry.kind == 'gain' else (high < 0, low > 0)
+    return ' better' if better else ' worse' if worse else ''
 
 
 def notes(grid: Grid) -> str:

@@ -22,7 +22,7 @@ tfoot td { border-top: 2px solid var(--ink); font-weight: 600; }
 td.name { font-weight: 600; }
 td.paper, th.paper { color: var(--soft); }
 td .extra { color: var(--soft); font-size: .86em; font-weight: 400; margin-left: .35em; }
-td.gain.up { color: var(--up); } td.gain.down { color: var(--down); }
+td.better { color: var(--up); } td.worse { color: var(--down); }
 sup { color: var(--down); font-size: .7em; margin-left: .15em; }
 a { color: inherit; text-decoration: none; border-bottom: 1px dotted var(--soft); }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 1rem; }
