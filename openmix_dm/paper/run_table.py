@@ -31,7 +31,7 @@ def run_table(args: argparse.Namespace) -> None:
     elif args.dry_run:
         print('\n'.join(step.run.command_line() for step in plan if step.action in TODO))
     else:
-        report(table, execute(plan, args.jobs, make_progress()))
+        report(execute(plan, args.jobs, make_progress()), args.table)
 
 
 def summary(table: Table, plan: Sequence[Step]) -> str:
@@ -66,7 +66,7 @@ def run_on_slurm(table: Table, plan: Sequence[Step], args: argparse.Namespace) -
         print(f'next: python tools/table.py status {args.table}')
 
 
-def report(table: Table, outcomes: Sequence[Outcome]) -> None:
+def report(outcomes: Sequence[Outcome], table: str) -> None:
     """Say what came out; fail if a run did."""
     failed = [outcome for outcome in outcomes if outcome.kind == 'failed']
     counts = Counter(outcome.kind for outcome in outcomes)
@@ -78,4 +78,4 @@ def report(table: Table, outcomes: Sequence[Outcome]) -> None:
         raise KeyboardInterrupt
     if failed:
         raise RunsFailed(failed)
-    print(f'next: python tools/table.py collect {table.name}')
+    print(f'next: python tools/table.py collect {table}')
