@@ -47,7 +47,7 @@ def origin(results: Results) -> str:
 def main_table(grid: Grid, results: Results) -> str:
     """Return the table itself; our numbers lead to their runs."""
     links = {(cell.row, cell.column): cell.id for cell in results.table.cells}
-    head = ''.join(f'<th class="{"paper" if "paper" in name else ""}">{escape(name)}</th>' for name in grid.head)
+    head = ''.join(f'<th{" class=paper" if "paper" in name else ""}>{lines(name)}</th>' for name in grid.head)
     body = []
     for row in grid.rows:
         fields = [
@@ -60,6 +60,11 @@ def main_table(grid: Grid, results: Results) -> str:
         f'<div class="wide"><table class="main"><thead><tr>{head}</tr></thead>'
         f'<tbody>{"".join(body)}</tbody>{foot}</table></div>'
     )
+
+
+def lines(name: str) -> str:
+    """Break a name of several parts into lines."""
+    return escape(name).replace(', ', ',<br>')
 
 
 def field(entry: Entry, link: str | None = None) -> str:

@@ -15,7 +15,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 table.main { margin-top: 1rem; }
 th, td { padding: .42rem .8rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-thead th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; white-space: normal; }
+thead th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; }
+table.main th:first-child, table.main td:first-child { position: sticky; left: 0; background: #fff; }
 tbody tr { border-bottom: 1px solid var(--line); }
 table.main tbody tr:hover { background: var(--wash); }
 tfoot td { border-top: 2px solid var(--ink); font-weight: 600; }
