@@ -1,5 +1,5 @@
-# ResNet-8 on a tenth of CIFAR-10, for the table cifar10_small; the leaves choose mixer and loss. 5,000 images drawn once,
-# all 10,000 test images after the last epoch only: minutes on a CPU.
+# ResNet-8 on a tenth of CIFAR-10, for the table cifar10_small; the leaves choose mixer and loss. 5,000 images drawn
+# once, all 10,000 test images after the last epoch only: minutes on a CPU.
 _base_ = '../cifar10/r8.py'
 
 train_dataloader = dict(sampler=dict(type='SubsetBatches', fraction=0.1))
