@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, Preempted
 from openmix_dm.paper import slurm
 from openmix_dm.paper.cells import Table
 from openmix_dm.paper.jobs import execute
@@ -12,7 +12,7 @@ from openmix_dm.paper.plan import TODO, Action, Step, check_refusals, make_plan
 from openmix_dm.paper.progress import make_progress
 from openmix_dm.paper.runs import runs_of
 from openmix_dm.paper.tables import find_table
-from openmix_dm.paper.verdict import Outcome, RunsFailed
+from openmix_dm.paper.verdict import OUTPUT, Outcome, RunsFailed
 
 
 def run_table(args: argparse.Namespace) -> None:
@@ -73,8 +73,11 @@ def report(outcomes: Sequence[Outcome], table: str) -> None:
     if outcomes:
         print(', '.join(f'{count} {kind}' for kind, count in counts.items()))
     for outcome in failed:
-        print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder}/output.log')
-    if counts['stopped']:
+        print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder / OUTPUT}')
+    stopped = [outcome for outcome in outcomes if outcome.kind == 'stopped']
+    if any(outcome.code for outcome in stopped):
+        raise Preempted(f'{len(stopped)} runs were told to stop and have saved; the same command goes on with them')
+    if stopped:
         raise KeyboardInterrupt
     if failed:
         raise RunsFailed(failed)
