@@ -38,6 +38,17 @@ def locked(folder: Path) -> Iterator[None]:
             folder.rmdir()  # nothing came of the run
 
 
+def held(folder: Path) -> bool | None:
+    """Say, without touching the lock, whether a living job holds a run folder; None where there is no lock."""
+    path = folder / LOCK
+    try:
+        holder, age = json.loads(path.read_text() or '{}'), time.time() - path.stat().st_mtime
+    except (OSError, ValueError):
+        return None
+    here = holder.get('host') == platform.node()
+    return age <= STALE and (not here or Path('/proc', str(holder.get('pid'))).exists())
+
+
 def _acquire(folder: Path) -> int:
     path = folder / LOCK
     try:

@@ -88,24 +88,24 @@ class Bar(Lines):
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         super().begin(runs)
-        columns = (BarColumn(), TextColumn('{task.completed:.0f}/{task.total:.0f}'), TimeElapsedColumn())
+        columns = (BarColumn(), TextColumn('{task.fields[count]}'), TimeElapsedColumn())
         text, rest = TextColumn('{task.description}'), TimeRemainingColumn()
         self._bars = Progress(text, *columns, rest, console=Console(stderr=True))
-        self._table = self._bars.add_task('runs', total=runs)
+        self._table = self._bars.add_task('runs', total=runs, count=f'0/{runs}')
         self._tasks: dict[Run, Any] = {}
         self._looked = 0.0
         self._bars.start()
 
     def started(self, run: Run) -> None:
         """Add a bar."""
-        self._tasks[run] = self._bars.add_task(run.name, total=None)
+        self._tasks[run] = self._bars.add_task(run.name, total=None, count='')
 
     def finished(self, outcome: Outcome) -> None:
         """Replace the bar of a run by a line above."""
         if outcome.run in self._tasks:
             self._bars.remove_task(self._tasks.pop(outcome.run))
-        self._bars.advance(self._table)
         super().finished(outcome)
+        self._bars.update(self._table, completed=self._ended, count=f'{self._ended}/{self._runs}')
 
     def tick(self, active: Sequence[Run]) -> None:
         """Move the bars, now and then."""
@@ -115,7 +115,8 @@ class Bar(Lines):
         for run in active:
             state = read_state(run.folder)
             if state.epochs:
-                self._bars.update(self._tasks[run], completed=state.epoch, total=state.epochs)
+                count = f'{state.epoch}/{state.epochs}'
+                self._bars.update(self._tasks[run], completed=state.epoch, total=state.epochs, count=count)
 
     def end(self) -> None:
         """Leave the terminal as it was."""

@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, Preempted
 from openmix_dm.paper import slurm
 from openmix_dm.paper.cells import Table
 from openmix_dm.paper.jobs import execute
@@ -12,7 +12,7 @@ from openmix_dm.paper.plan import TODO, Action, Step, check_refusals, make_plan
 from openmix_dm.paper.progress import make_progress
 from openmix_dm.paper.runs import runs_of
 from openmix_dm.paper.tables import find_table
-from openmix_dm.paper.verdict import Outcome, RunsFailed
+from openmix_dm.paper.verdict import OUTPUT, Outcome, RunsFailed
 
 
 def run_table(args: argparse.Namespace) -> None:
@@ -31,7 +31,7 @@ def run_table(args: argparse.Namespace) -> None:
     elif args.dry_run:
         print('\n'.join(step.run.command_line() for step in plan if step.action in TODO))
     else:
-        report(table, execute(plan, args.jobs, make_progress()))
+        report(execute(plan, args.jobs, make_progress()), args.table)
 
 
 def summary(table: Table, plan: Sequence[Step]) -> str:
@@ -66,16 +66,19 @@ def run_on_slurm(table: Table, plan: Sequence[Step], args: argparse.Namespace) -
         print(f'next: python tools/table.py status {args.table}')
 
 
-def report(table: Table, outcomes: Sequence[Outcome]) -> None:
+def report(outcomes: Sequence[Outcome], table: str) -> None:
     """Say what came out; fail if a run did."""
     failed = [outcome for outcome in outcomes if outcome.kind == 'failed']
     counts = Counter(outcome.kind for outcome in outcomes)
     if outcomes:
         print(', '.join(f'{count} {kind}' for kind, count in counts.items()))
     for outcome in failed:
-        print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder}/output.log')
-    if counts['stopped']:
+        print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder / OUTPUT}')
+    stopped = [outcome for outcome in outcomes if outcome.kind == 'stopped']
+    if any(outcome.code for outcome in stopped):
+        raise Preempted(f'{len(stopped)} runs were told to stop and have saved; the same command goes on with them')
+    if stopped:
         raise KeyboardInterrupt
     if failed:
         raise RunsFailed(failed)
-    print(f'next: python tools/table.py collect {table.name}')
+    print(f'next: python tools/table.py collect {table}')

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from openmix_dm.engine.slurm import GRACE
 from openmix_dm.errors import ConfigError, ResourceError
 from openmix_dm.paper.plan import Step
 from openmix_dm.paper.runs import TOOLS
@@ -16,27 +17,36 @@ DEFAULTS = {
     'cpus-per-task': '8',
     'gpus-per-task': '1',
     'requeue': '',
-    'signal': 'USR2@120',
+    'signal': f'USR1@{GRACE}',
     'open-mode': 'append',
 }
 
 SCRIPT = """#!/usr/bin/env bash
-# {title}: {count} runs, one for each line of {runs}.
+# {title}
+# {count} runs, one for each line of {runs}: its folder, and the arguments of train.py.
 {headers}
 set -u
 cd {here}
-# The arguments of train.py for this task of the array; --resume starts a run, or goes on where it stopped.
-arguments=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {runs})
-eval "set -- $arguments"
+eval "set -- $(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {runs})"
+run=$1
+shift
 if [ "${{SLURM_NTASKS:-1}}" -gt 1 ]; then set -- "$@" --launcher slurm; fi
-srun {python} {train} "$@"
+rm -f "$run/preempted"
+trap : TERM USR1 USR2 # the ranks answer signals: they save and leave; this script waits for them
+
+srun --kill-on-bad-exit=1 {python} {train} "$@" # --resume starts a run, or goes on where it stopped
 code=$?
-# 75: the run was told to stop and has saved; it goes on when the scheduler gives it a place again.
-if [ "$code" -eq 75 ]; then scontrol requeue "$SLURM_JOB_ID"; fi
+
+if [ -e "$run/preempted" ]; then # saved and not finished: back into the queue
+    scontrol requeue "$SLURM_JOB_ID"
+elif [ "$code" -ne 0 ]; then # the code of the rank that failed, not of those that were killed for it
+    code=$({python} -m openmix_dm.engine.outcome "$run" "$code")
+fi
 {attack}exit "$code"
 """
 
-ATTACK = """# The error under attack, from the last checkpoint; the line of a run that no cell asks it of is empty.
+ATTACK = """
+# The error under attack, from the last checkpoint; the line of a run that no cell asks it of is empty.
 arguments=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacks})
 if [ "$code" -eq 0 ] && [ -n "$arguments" ]; then
     eval "set -- $arguments"
@@ -69,7 +79,8 @@ def make_script(
     title: str, name: str, partition: str, steps: Sequence[Step], folder: Path, settings: Sequence[str]
 ) -> dict[str, str]:
     """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, attacks.txt."""
-    files = {'runs.txt': ''.join(f'{shlex.join(step.run.train_arguments())}\n' for step in steps)}
+    lines = [shlex.join([str(step.run.folder), *step.run.train_arguments()]) for step in steps]
+    files = {'runs.txt': ''.join(f'{line}\n' for line in lines)}
     python, train, analyze = (
         shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'train.py', TOOLS / 'analyze.py')
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from openmix_dm.engine import config as configs
+from openmix_dm.engine.lock import held
 from openmix_dm.engine.run_folder import CONFIG, METRICS, RUN, RunFolder
 from openmix_dm.errors import ConfigError
 from openmix_dm.paper.claim import claimed
@@ -30,22 +31,28 @@ class State:
 def read_state(folder: Path) -> State:
     """Read the state of a run."""
     run = RunFolder(folder)
-    said, held = run.read().get('state'), claimed(folder)
+    said, alive = run.read().get('state'), is_alive(folder)
     if said is None:
-        return State('running' if held else 'waiting')
+        return State('running' if alive else 'waiting')
     records = run.records('train')
     epoch = int(records[-1]['epoch']) if records else 0
     if said == 'done':
         return State('done', epoch=epoch, epochs=epoch)
     settings, quiet = settings_of(folder), time.time() - last_written(folder)
     epochs = epochs_of(settings)
-    if held or (said == 'running' and held is None and quiet < QUIET_SECONDS):
+    if alive or (said == 'running' and alive is None and quiet < QUIET_SECONDS):
         return State('running', '', epoch, epochs, seconds_left(run, settings))
     if str(said).startswith(STOPPED):
         return State('stopped', '', epoch, epochs)
     if str(said).startswith('failed'):
         return State('failed', str(said).removeprefix('failed').lstrip(': '), epoch, epochs)
     return State('stale', f'no process, last sign {ago(quiet)} ago', epoch, epochs)
+
+
+def is_alive(folder: Path) -> bool | None:
+    """Say whether a process works in a folder; None where nothing tells."""
+    signs = (claimed(folder), held(folder))  # of `table.py run`, and of the training itself
+    return True if True in signs else False if False in signs else None
 
 
 def last_written(folder: Path) -> float:

@@ -11,6 +11,7 @@ from openmix_dm.errors import Failure
 from openmix_dm.paper.runs import Run
 from openmix_dm.paper.states import read_state
 
+OUTPUT = 'output.log'  # what the processes of a run print, over all of its starts
 PREEMPTED = 75  # exit code of a training that was told to stop and has saved
 CAUSE = re.compile(r'openmix_dm: FAILED cause=(.*)')
 
@@ -61,7 +62,7 @@ def judge(run: Run, code: int, seconds: float) -> Outcome:
 def cause_of(run: Run, code: int) -> str:
     """Return the cause that the process named last, or its last words."""
     try:
-        text = (run.folder / 'output.log').read_text(errors='replace')
+        text = (run.folder / OUTPUT).read_text(errors='replace')
     except FileNotFoundError:
         text = ''
     lines = [line.strip() for line in text.rpartition('\n$ ')[2].splitlines() if line.strip()]

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from paper.folders import write_table
 
-from openmix_dm.paper.jobs import Commands, environment, execute
+from openmix_dm.paper.jobs import Commands, execute
 from openmix_dm.paper.own import read_table
 from openmix_dm.paper.plan import decide
+from openmix_dm.paper.processes import share_of
 from openmix_dm.paper.progress import Lines
 from openmix_dm.paper.runs import runs_of
 from openmix_dm.paper.states import read_state
@@ -88,6 +89,7 @@ def test_an_interrupt_stops_cleanly_and_the_next_start_goes_on(runs):
     threading.Timer(0.9, os.kill, (os.getpid(), signal.SIGTERM)).start()
     outcomes = execute(plan(runs), 2, Lines(), commands('slow'))
     assert kinds(outcomes) == ['stopped'] * 2
+    assert [outcome.code for outcome in outcomes] == [0, 0]  # we stopped them: that is no failure of theirs
     before = [epochs(run) for run in runs[:2]]
     assert all(0 < count < 5 for count in before)
     assert [read_state(run.folder).kind for run in runs[:3]] == ['stale', 'stale', 'waiting']
@@ -104,6 +106,22 @@ def test_a_trainer_that_does_not_listen_is_killed(runs):
     outcomes = execute(plan(runs[:1]), 1, Lines(), Commands(train=(sys.executable, '-c', deaf)), grace=0.3)
     assert kinds(outcomes) == ['stopped']
     assert time.time() - began < 10
+
+
+def test_a_second_wish_to_stop_is_a_kill(runs):
+    deaf = 'import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)'
+    for seconds in (1.0, 2.0):
+        threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.time()
+    outcomes = execute(plan(runs[:1]), 1, Lines(), Commands(train=(sys.executable, '-c', deaf)))
+    assert kinds(outcomes) == ['stopped']
+    assert time.time() - began < 20
+
+
+def test_a_training_that_was_told_to_stop_by_others(runs):
+    preempted = Commands(train=(sys.executable, '-c', 'raise SystemExit(75)'))
+    (outcome,) = execute(plan(runs[:1]), 1, Lines(), preempted)
+    assert (outcome.kind, outcome.code) == ('stopped', 75)
 
 
 @pytest.mark.slow
@@ -168,9 +186,9 @@ def test_the_attack_follows_the_training(tmp_path):
 def test_the_cores_are_shared(monkeypatch):
     monkeypatch.delenv('OMP_NUM_THREADS', raising=False)
     monkeypatch.setattr(os, 'sched_getaffinity', lambda pid: set(range(8)))
-    assert environment(0, 3)['OMP_NUM_THREADS'] == '2'
-    assert environment(0, 20)['OMP_NUM_THREADS'] == '1'
+    assert share_of(0, 3)['OMP_NUM_THREADS'] == '2'
+    assert share_of(0, 20)['OMP_NUM_THREADS'] == '1'
     monkeypatch.setenv('OMP_NUM_THREADS', '4')  # the user's own choice stands
-    assert 'OMP_NUM_THREADS' not in environment(0, 3)
+    assert 'OMP_NUM_THREADS' not in share_of(0, 3)
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '2,5')
-    assert [environment(slot, 3)['CUDA_VISIBLE_DEVICES'] for slot in range(3)] == ['2', '5', '2']
+    assert [share_of(slot, 3)['CUDA_VISIBLE_DEVICES'] for slot in range(3)] == ['2', '5', '2']

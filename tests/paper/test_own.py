@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from conftest import ROOT
 from paper.folders import TABLE, write_table
@@ -96,3 +98,11 @@ def test_the_ablations_have_the_grids_of_the_paper(name, grid):
         loss = configs.load_config(ROOT / 'configs' / cell.config, cell.options).model.head.loss
         assert loss[name] == float(cell.row)
     assert [float(row) for row in dict.fromkeys(cell.row for cell in table.cells)] == grid
+
+
+def test_the_table_of_the_documentation_works(tmp_path):
+    (code,) = re.findall(r'```python\n(.*?)```', (ROOT / 'docs/tables.md').read_text(), re.DOTALL)
+    table = read_table(write_table(tmp_path, code))
+    assert [cell.baseline for cell in table.cells] == [None, 'alpha-0.2/mce', None, 'alpha-1/mce']
+    for run in runs_of(table, tmp_path, trials=1):
+        config_of(run)

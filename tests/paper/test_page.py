@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import pytest
 from paper.folders import write_run, write_table
 
+from openmix_dm.paper.formats.grid import Entry
 from openmix_dm.paper.own import read_table
 from openmix_dm.paper.page.chart import Line, chart, ticks
 from openmix_dm.paper.page.curves import effect
-from openmix_dm.paper.page.page import to_html
+from openmix_dm.paper.page.page import direction, to_html
 from openmix_dm.paper.results import collect
 from openmix_dm.paper.runs import runs_of
 
@@ -108,6 +109,22 @@ def test_pictures_are_missing_with_a_reason(tmp_path, monkeypatch):
     page = to_html(filled(tmp_path, text))
     assert 'no pictures: ' in page
     assert '<svg' in page
+
+
+@pytest.mark.parametrize(
+    ('kind', 'interval', 'colour'),
+    [
+        ('gain', '[+0.10, +0.30]', ' better'),
+        ('gain', '[-0.10, +0.30]', ''),
+        ('gain', '[-0.30, -0.10]', ' worse'),
+        ('less', '[-0.30, -0.10]', ' better'),
+        ('less', '[+0.10, +0.30]', ' worse'),
+        ('gain', '', ''),
+        ('paper', '± 0.10', ''),
+    ],
+)
+def test_a_gain_is_coloured_where_its_interval_leaves_zero_out(kind, interval, colour):
+    assert direction(Entry('x', interval, kind=kind)) == colour
 
 
 def test_chart_places_points():

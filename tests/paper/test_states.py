@@ -1,10 +1,13 @@
+import json
 import os
+import platform
 import time
 from pathlib import Path
 
 import pytest
 from paper.folders import write_run
 
+from openmix_dm.engine.lock import LOCK, locked
 from openmix_dm.engine.run_folder import METRICS, RUN
 from openmix_dm.paper.cells import Cell, Table
 from openmix_dm.paper.claim import CLAIM, claim
@@ -92,6 +95,18 @@ def test_of_another_node_the_age_decides(run):
     Path(run.folder / CLAIM).write_text('{"node": "somewhere-else"}')
     assert read_state(run.folder).kind == 'running'
     grow_old(run.folder, 3000)
+    assert read_state(run.folder).kind == 'stale'
+
+
+def test_the_lock_of_the_training_tells_too(run):
+    write_run(run, state='running')
+    with locked(run.folder):
+        grow_old(run.folder, 7200)
+        assert read_state(run.folder).kind == 'running'
+        os.utime(run.folder / LOCK, (time.time() - 700,) * 2)  # no heartbeat any more
+        assert read_state(run.folder).kind == 'stale'
+    (run.folder / LOCK).write_text(json.dumps({'host': platform.node(), 'pid': 2**30}))  # killed: its lock is left
+    grow_old(run.folder, 0)
     assert read_state(run.folder).kind == 'stale'
 
 

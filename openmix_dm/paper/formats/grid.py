@@ -14,7 +14,7 @@ class Entry:
     main: str = ''
     extra: str = ''  # deviation or interval
     marks: str = ''
-    kind: str = 'ours'  # ours, paper, gain or name
+    kind: str = 'ours'  # ours, paper, name, gain, or less: a gain where less is better
 
 
 @dataclass
@@ -50,7 +50,7 @@ def make_grid(results: Results) -> Grid:
                 line.append(paper(places.get((line[0].main, column))))
         if compared:
             grid.head.append(f'gain over {baseline_name(results, compared)}')
-            closing.append(gain(results.average_gain(column)))
+            closing.append(gain(results.average_gain(column), compared[0]))
             for line in grid.rows:
                 line.append(gain_entry(results, places.get((line[0].main, column))))
         if compared and printed:
@@ -85,15 +85,15 @@ def paper(cell: Cell | None) -> Entry:
 
 def gain_entry(results: Results, cell: Cell | None) -> Entry:
     """Return the gain of a cell."""
-    return gain(results.gain(cell)) if cell and cell.baseline else Entry(kind='gain')
+    return gain(results.gain(cell), cell) if cell and cell.baseline else Entry(kind='gain')
 
 
-def gain(value: Gain | None) -> Entry:
+def gain(value: Gain | None, cell: Cell) -> Entry:
     """Return a gain with its interval."""
     if value is None:
         return Entry(kind='gain')
     interval = '' if value.low is None else f'[{value.low:+.2f}, {value.high:+.2f}]'
-    return Entry(f'{value.value:+.2f}', interval, kind='gain')
+    return Entry(f'{value.value:+.2f}', interval, kind='gain' if cell.metric == 'top1' else 'less')
 
 
 def printed_gain(value: float | None) -> Entry:
@@ -106,7 +106,8 @@ def baseline_name(results: Results, compared: list[Cell]) -> str:
     bases = [results.by_id[cell.baseline or ''].cell for cell in compared if cell.baseline in results.by_id]
     columns, rows = {base.column for base in bases}, {base.row for base in bases}
     if len(columns) == 1 and columns != {compared[0].column}:
-        return columns.pop()
+        own = compared[0].column.split(', ')
+        return ', '.join(part for part in columns.pop().split(', ') if part not in own)
     return f'{results.table.axis} {rows.pop()}'.strip() if len(rows) == 1 else 'baseline'
 
 
@@ -137,6 +138,8 @@ def facts(results: Results) -> list[str]:
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
     words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
     kinds = [f'{m} in {UNITS[m]}' + (f', {words[p]}' if m == 'top1' else '') for m, p in metrics]
+    if any(metric != 'top1' for metric, _ in metrics):
+        kinds.append('of errors, memory and hours less is better')
     return [
         f'{"; ".join(kinds)}; mean ± sample deviation over trials; gains are paired by seed, with 95 % t-intervals.',
         f'{len(done)} of {len(wanted)} runs done (seeds {", ".join(map(str, seeds)) or "none"}), {hours:.2f} h in all.',

@@ -8,6 +8,7 @@ from openmix_dm.paper.page.chart import Line, chart
 from openmix_dm.paper.results import UNITS, Result, Results
 
 SETTLED = 0.25  # the share of epochs that may fall below the frame, so that the end can be seen
+ASIDE = 0.04  # between the points of two curves at one value, so that their error bars can be told apart
 
 
 def learning_curves(results: Results) -> dict[str, str]:
@@ -20,7 +21,9 @@ def learning_curves(results: Results) -> dict[str, str]:
     for row, columns in rows.items():
         lines = list({name: line for name, result in columns if (line := accuracy(name, result))}.values())
         if lines:
-            charts[row] = chart(row, lines, 'epoch', 'validation top-1 in %', settled_range(lines))
+            charts[row] = chart(
+                f'{results.table.axis} {row}'.strip(), lines, 'epoch', 'validation top-1 in %', settled_range(lines)
+            )
     return charts
 
 
@@ -60,9 +63,9 @@ def effect(results: Results) -> str:
         raise ConfigError(f'{table.name} has no axis to draw: its rows are not values of one setting')
     rows = list(dict.fromkeys(cell.row for cell in table.cells))
     lines = []
-    for column in dict.fromkeys(cell.column for cell in table.cells):
+    for number, column in enumerate(dict.fromkeys(cell.column for cell in table.cells)):
         points = [
-            (rows.index(cell.row), mean.value, mean.std or 0.0)
+            (rows.index(cell.row) + ASIDE * number, mean.value, mean.std or 0.0)
             for cell in results.column(column)
             if (mean := results.by_id[cell.id].mean)
         ]

@@ -47,7 +47,7 @@ def origin(results: Results) -> str:
 def main_table(grid: Grid, results: Results) -> str:
     """Return the table itself; our numbers lead to their runs."""
     links = {(cell.row, cell.column): cell.id for cell in results.table.cells}
-    head = ''.join(f'<th class="{"paper" if "paper" in name else ""}">{escape(name)}</th>' for name in grid.head)
+    head = ''.join(f'<th{" class=paper" if "paper" in name else ""}>{lines(name)}</th>' for name in grid.head)
     body = []
     for row in grid.rows:
         fields = [
@@ -62,6 +62,11 @@ def main_table(grid: Grid, results: Results) -> str:
     )
 
 
+def lines(name: str) -> str:
+    """Break a name of several parts into lines."""
+    return escape(name).replace(', ', ',<br>')
+
+
 def field(entry: Entry, link: str | None = None) -> str:
     """Return one field of the table."""
     text = escape(entry.main)
@@ -74,10 +79,11 @@ def field(entry: Entry, link: str | None = None) -> str:
 
 def direction(entry: Entry) -> str:
     """Colour a gain only where its interval leaves zero out."""
-    if entry.kind != 'gain' or not entry.extra:
+    if entry.kind not in ('gain', 'less') or not entry.extra:
         return ''
     low, high = (float(end) for end in entry.extra.strip('[]').split(','))
-    return ' up' if low > 0 else ' down' if high < 0 else ''
+    better, worse = (low > 0, high < 0) if entry.kind == 'gain' else (high < 0, low > 0)
+    return ' better' if better else ' worse' if worse else ''
 
 
 def notes(grid: Grid) -> str:

@@ -15,14 +15,15 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 table.main { margin-top: 1rem; }
 th, td { padding: .42rem .8rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-thead th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; white-space: normal; }
+thead th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; }
+table.main th:first-child, table.main td:first-child { position: sticky; left: 0; background: #fff; }
 tbody tr { border-bottom: 1px solid var(--line); }
 table.main tbody tr:hover { background: var(--wash); }
 tfoot td { border-top: 2px solid var(--ink); font-weight: 600; }
 td.name { font-weight: 600; }
 td.paper, th.paper { color: var(--soft); }
 td .extra { color: var(--soft); font-size: .86em; font-weight: 400; margin-left: .35em; }
-td.gain.up { color: var(--up); } td.gain.down { color: var(--down); }
+td.better { color: var(--up); } td.worse { color: var(--down); }
 sup { color: var(--down); font-size: .7em; margin-left: .15em; }
 a { color: inherit; text-decoration: none; border-bottom: 1px dotted var(--soft); }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 1rem; }
