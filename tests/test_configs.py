@@ -20,7 +20,7 @@ from openmix_dm.registry import MODELS
 NAMES = all_configs()
 PENDING = ('AutoMix', 'SAMix', 'repeats')
 FOLDERS = sorted({name.split('/')[0] for name in NAMES})
-OF_THE_PAPER = [folder for folder in FOLDERS if not folder.startswith('digits')]
+OF_THE_PAPER = [folder for folder in FOLDERS if not folder.startswith(('digits', 'cifar10-')) and folder != 'cifar10']
 BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
 # The digits, and a few of the others: `table.py check` tries all of them.
 SAMPLES = [name for name in NAMES if name.startswith('digits/')] + [
