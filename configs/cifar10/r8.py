@@ -1,5 +1,5 @@
 # ResNet-8 on CIFAR-10, to try things out on natural images; the leaves choose mixer and loss.
-_base_ = '../_base_/cifar10_small.py'
+_base_ = '../_base_/cifar10_short.py'
 
 model = dict(
     type='MixClassifier',

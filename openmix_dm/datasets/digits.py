@@ -24,6 +24,7 @@ class Digits(TensorImages):
     split: 'train' or 'test'; a stratified split of 80 to 20 with seed 0.
     """
 
+    name = 'digits'
     num_classes = 10
     classes = tuple('0123456789')
 

@@ -58,7 +58,10 @@ class ImageFolder(ImageFiles):
 
 def list_folders(folder: Path) -> list[str]:
     """Return the sorted names of the folders in a folder; none if it is not there."""
-    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir())
 
 
 def compare_classes(folder: Path, classes: list[str], other: Path) -> None:

@@ -126,4 +126,4 @@ def test_from_a_config_back_to_its_cells():
 
 
 def test_tables_json_is_installed_with_the_package():
-    assert "package_data={'openmix_dm.paper': ['tables.json']" in (ROOT / 'setup.py').read_text()
+    assert "'openmix_dm.paper': ['tables.json']" in (ROOT / 'setup.py').read_text()

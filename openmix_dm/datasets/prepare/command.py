@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from openmix_dm.datasets.prepare import aircraft, cars, cub200, imagenet, tiny_imagenet
+from openmix_dm.datasets.prepare import aircraft, cars, cub200, imagenet, own, tiny_imagenet
 from openmix_dm.datasets.prepare.cifar import CIFAR10, CIFAR100
-from openmix_dm.datasets.prepare.decoding import list_undecodable
+from openmix_dm.datasets.prepare.decoding import find_images, list_undecodable
 from openmix_dm.datasets.prepare.request import OFFICIAL, DataSet, Request
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.engine.command import run_command
@@ -21,6 +21,7 @@ DATA_SETS: dict[str, DataSet] = {
     'aircraft': aircraft,
     'cars': cars,
 }
+OWN = ('folder', 'list')
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,8 +40,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, data_set in DATA_SETS.items():
         add_prepare_arguments(commands.add_parser(name, help=f'prepare {data_set.TITLE}'), data_set)
     checker = commands.add_parser('check', help='count, compare with hashes and decode what is there')
-    checker.add_argument('data_set', choices=sorted(DATA_SETS), help='name of the data set')
+    checker.add_argument(
+        'data_set', choices=[*DATA_SETS, *OWN], help='name of the data set; folder or list for one of your own'
+    )
     add_root(checker)
+    checker.add_argument('--list', type=Path, help='for list: file of lines "path label", below the root')
+    checker.add_argument('--classes', type=int, help='for list: how many classes there are')
     checker.add_argument('--quick', action='store_true', help='do not decode each image')
     return parser.parse_args(arguments)
 
@@ -80,17 +85,31 @@ def prepare(args: argparse.Namespace) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """List what is wrong with a data set, and end with a verdict."""
-    data_set = DATA_SETS[args.data_set]
-    root = args.root or resolve_root(data_set.ROOT)
+    if args.data_set in OWN:
+        title, root = f'the {args.data_set}', resolve_root(str(args.root or ''))
+        todo = 'repair or remove what is listed above'
+    else:
+        title, root = DATA_SETS[args.data_set].TITLE, args.root or resolve_root(DATA_SETS[args.data_set].ROOT)
+        # A file of the right size is kept, so a damaged one must go first.
+        todo = f'delete damaged files, then run python tools/prepare_data.py {args.data_set} --root {root} again'
     try:
-        problems = data_set.check(root)
-        problems += [] if args.quick else list_undecodable(root)
+        problems, images = look_through(args, root)
+        problems += [] if args.quick else list_undecodable(images)
     except OSError as error:
-        raise DataError(f'{data_set.TITLE} in {root} cannot be read: {error}') from error
+        raise DataError(f'{title} in {root} cannot be read: {error}') from error
     for problem in problems:
         print(f'wrong: {problem}', flush=True)
     if problems:
-        # A file of the right size is kept, so a damaged one must go first.
-        todo = f'delete damaged files, then run python tools/prepare_data.py {args.data_set} --root {root} again'
-        raise DataError(f'{data_set.TITLE} in {root} is not complete: {len(problems)} wrong (listed above); {todo}')
-    print(f'{data_set.TITLE} in {root} is complete{"" if args.quick else ", each image can be decoded"}')
+        raise DataError(f'{title} in {root} is not complete: {len(problems)} wrong (listed above); {todo}')
+    print(f'{title} in {root} is complete{"" if args.quick else ", each image can be decoded"}')
+
+
+def look_through(args: argparse.Namespace, root: Path) -> own.Findings:
+    """Return what is wrong with a data set, and its images."""
+    if args.data_set == 'folder':
+        return own.check_folder(root)
+    if args.data_set == 'list':
+        if args.list is None:
+            raise DataError('check list: expected --list FILE, a file of lines "path label", got none')
+        return own.check_list(root, args.list, args.classes)
+    return DATA_SETS[args.data_set].check(root), list(find_images(root))

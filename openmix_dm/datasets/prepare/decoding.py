@@ -2,7 +2,7 @@
 
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,8 @@ from openmix_dm.datasets.prepare.archives import meter
 from openmix_dm.errors import DataError
 
 
-def list_undecodable(root: Path) -> list[str]:
-    """Return a line for each image below root that cannot be decoded."""
-    images = list(find_images(root))
+def list_undecodable(images: Sequence[Path]) -> list[str]:
+    """Return a line for each image that cannot be decoded."""
     problems: list[str] = []
     # OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it.
     decoder = 'simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2'
@@ -29,17 +28,17 @@ def list_undecodable(root: Path) -> list[str]:
     return problems
 
 
-def find_images(root: Path) -> Iterator[str]:
+def find_images(root: Path) -> Iterator[Path]:
     """List all images below root in a fixed order."""
     for folder, folders, files in os.walk(root):
         folders.sort()
-        yield from (f'{folder}/{file}' for file in sorted(files) if file.lower().endswith(EXTENSIONS))
+        yield from (Path(folder, file) for file in sorted(files) if file.lower().endswith(EXTENSIONS))
 
 
-def decoding_problem(path: str, decoder: str) -> str:
+def decoding_problem(path: Path, decoder: str) -> str:
     """Return why an image cannot be decoded, or nothing."""
     try:
-        read_image(Path(path), decoder)
+        read_image(path, decoder)
     except DataError as error:
         return str(error)
     return ''
