@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from openmix_dm.backbones.attention import CapturedAttention, evaluating
 from openmix_dm.backbones.initialise import initialise_he
-from openmix_dm.backbones.pretrained import PUBLISHED, load_weights, read_weights
+from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
 
 
 class Backbone(nn.Module):
@@ -43,7 +43,13 @@ class Backbone(nn.Module):
     def init_weights(self) -> None:
         """Load the `pretrained` file, if there is one; random values were drawn by the constructor."""
         if self.pretrained is not None:
-            load_weights(self, read_weights(self.pretrained), self.pretrained)
+            load_weights(self, self.pretrained_weights(), self.pretrained)
+
+    def pretrained_weights(self) -> Weights:
+        """Read the `pretrained` file with all that it holds, a classifier too."""
+        if self.pretrained is None:
+            raise ValueError(f'{type(self).__name__} has no pretrained weights to read: none were asked for')
+        return read_weights(self.pretrained)
 
     def capture_attention(self) -> AbstractContextManager[CapturedAttention]:
         """Record the class token's attention to the patches during the forwards inside the context."""

@@ -60,6 +60,16 @@ def unwrap(content: Any, source: str) -> Weights:
     return dict(content)
 
 
+def classifier_in(weights: Weights, source: str | None) -> tuple[Tensor, Tensor]:
+    """Return weight and bias of the linear classifier that a file holds beside its backbone."""
+    for name in ('fc', 'head.fc', 'head', 'classifier'):
+        for prefix in ('', 'module.', 'model.'):
+            weight, bias = weights.get(f'{prefix}{name}.weight'), weights.get(f'{prefix}{name}.bias')
+            if weight is not None and bias is not None and weight.dim() == 2:
+                return weight, bias
+    raise ValueError(f'{source}: expected a linear classifier beside the backbone, such as fc.weight, found none')
+
+
 def load_weights(
     module: nn.Module, weights: Weights, source: str, convert: Callable[[Weights], Weights] | None = None
 ) -> None:

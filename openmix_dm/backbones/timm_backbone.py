@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from openmix_dm.backbones.attention import CapturedAttention, capture_class_attention
 from openmix_dm.backbones.base import Backbone
-from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
+from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights
 from openmix_dm.backbones.published import published_weights
 from openmix_dm.backbones.timm_stages import find_stages
 from openmix_dm.backbones.timm_stem import use_cifar_stem
@@ -78,11 +78,12 @@ class TimmBackbone(Backbone):
         """Load the `pretrained` file or timm's weights, if asked for."""
         if self.pretrained is None:
             return
-        if self.pretrained == PUBLISHED:
-            weights, source = published_weights(self.name), f'published weights of {self.name}'
-        else:
-            weights, source = read_weights(self.pretrained), self.pretrained
-        load_weights(self.model, weights, source, self._timm_layout)
+        source = f'published weights of {self.name}' if self.pretrained == PUBLISHED else self.pretrained
+        load_weights(self.model, self.pretrained_weights(), source, self._timm_layout)
+
+    def pretrained_weights(self) -> Weights:
+        """Read the `pretrained` file, or what timm publishes, with all that it holds."""
+        return published_weights(self.name) if self.pretrained == PUBLISHED else super().pretrained_weights()
 
     def _timm_layout(self, weights: Weights) -> Weights:
         """Rename the keys of the authors' files and resample positions to this image size, as timm does."""

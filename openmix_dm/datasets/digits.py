@@ -22,18 +22,30 @@ class Digits(TensorImages):
     """1,797 digits of 8 x 8 grey pixels, enlarged to `size` and repeated over three channels.
 
     split: 'train' or 'test'; a stratified split of 80 to 20 with seed 0.
+    digits: keep these only, and number them as classes in this order; None keeps all ten.
     """
 
     name = 'digits'
-    num_classes = 10
-    classes = tuple('0123456789')
 
-    def __init__(self, split: str, size: int = 16, transforms: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        split: str,
+        size: int = 16,
+        transforms: Sequence[dict[str, Any]] = (),
+        digits: Sequence[int] | None = None,
+    ) -> None:
         one_of('split', split, ('train', 'test'))
+        kept = tuple(range(10)) if digits is None else tuple(digits)
+        if not kept or len(set(kept)) < len(kept) or not set(kept) <= set(range(10)):
+            raise ValueError(f'digits must be different numbers of 0 to 9, got {digits!r}')
+        self.num_classes, self.classes = len(kept), tuple(str(digit) for digit in kept)
         grey, labels = read_digits()
         train, test = stratified_split(labels, test_fraction=0.2, seed=0)
         index = train if split == 'train' else test
-        super().__init__(_enlarge(grey[index], size), labels[index], transforms)
+        index = index[torch.isin(labels[index], torch.tensor(kept))]
+        places = torch.zeros(10, dtype=torch.int64)
+        places[torch.tensor(kept)] = torch.arange(len(kept))
+        super().__init__(_enlarge(grey[index], size), places[labels[index]], transforms)
 
 
 def read_digits() -> tuple[Tensor, Tensor]:

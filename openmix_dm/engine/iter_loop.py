@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from torch import nn
+
 from openmix_dm.engine.loops import EpochTrainLoop, timed
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import LOOPS
@@ -29,6 +31,13 @@ class IterTrainLoop(EpochTrainLoop):
         super().__init__(runner, dataloader, max_epochs=-(-max_iters // val_interval))
         self._max_iters = max_iters
         self._batches: Iterator[dict[str, Any]] | None = None
+
+    def run(self) -> nn.Module:
+        """Train to the last iteration; before the first one, methods that study the labelled images do so."""
+        model = self.runner.bare_model
+        if self._iter == 0 and getattr(model, 'studies', False):
+            model.study(self.dataloader.dataset.labelled_images)
+        return super().run()
 
     def run_epoch(self) -> None:
         """Train until the next validation. The loader goes on over it, so that its workers never run dry."""

@@ -54,6 +54,7 @@ REGISTRIES: dict[str, Registry] = {
     'transforms': TRANSFORMS,
     'labelled_views': TRANSFORMS,
     'unlabelled_views': TRANSFORMS,
+    'study_view': TRANSFORMS,
     'labeler': SEMI_PARTS,
     'threshold': SEMI_PARTS,
     'align': SEMI_PARTS,

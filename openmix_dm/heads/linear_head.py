@@ -11,6 +11,7 @@ from openmix_dm.structures import MixTarget
 
 INITS: dict[str, Callable[[Tensor], Any]] = {
     'trunc_normal': lambda weight: nn.init.trunc_normal_(weight, std=0.02),  # as timm does for transformers
+    'normal': lambda weight: nn.init.normal_(weight, std=0.01),  # as Self-Tuning does for a new task
     'xavier': nn.init.xavier_normal_,  # as FixMatch does for its WRN
 }
 
@@ -21,7 +22,7 @@ class LinearHead(nn.Module):
 
     in_features: filled in by the classifier with its backbone's width.
     loss: the config of a loss over mixed labels.
-    init: 'torch' (that of nn.Linear), 'trunc_normal' or 'xavier'; the latter two start with bias 0.
+    init: 'torch' (that of nn.Linear), 'trunc_normal', 'normal' or 'xavier'; the latter three start with bias 0.
     """
 
     def __init__(self, num_classes: int, in_features: int, loss: dict[str, Any], init: str = 'torch') -> None:

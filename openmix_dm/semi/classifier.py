@@ -1,7 +1,7 @@
 """A classifier that learns from labelled and unlabelled images; nothing here knows any one method."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -9,6 +9,8 @@ from mmengine.model import BaseModel
 from torch import Tensor, nn
 
 from openmix_dm.backbones import Backbone
+from openmix_dm.backbones.attention import evaluating
+from openmix_dm.classifiers.crops import average_crops
 from openmix_dm.datasets.streams import StreamFacts, StreamPicks
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS
@@ -65,8 +67,29 @@ class SemiClassifier(BaseModel):
         for term in self._terms.values():
             term.init_weights(self)
 
+    @property
+    def studies(self) -> bool:
+        """Whether a term wants to look at the labelled images before training."""
+        return any(type(term).study is not Term.study for term in self._terms.values())
+
+    def study(self, images: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> None:
+        """Let the terms look at the labelled images, each once; called before the first step of a training."""
+        with evaluating(self):
+            for term in self._terms.values():
+                if type(term).study is not Term.study:
+                    term.study(self, (self._ready(*batch) for batch in images()))
+
+    def _ready(self, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        data = self.data_preprocessor({'inputs': images, 'labels': labels})
+        return data['inputs'], data['labels']
+
     def meet(self, facts: StreamFacts) -> None:
         """Learn about the streams before training: how many images there are and how often each class is labelled."""
+        if self.studies and not facts.can_be_studied:
+            raise ConfigError(
+                'a term of this method studies the labelled images before training; give the data set a study_view: '
+                'transforms without draws, such as those of the test images'
+            )
         self._rehearse(facts)
         for part in (self.labeler, *self._terms.values()):
             if part is not None:
@@ -104,7 +127,9 @@ class SemiClassifier(BaseModel):
             if labelled is None:
                 raise ValueError("mode 'loss' needs a batch of streams: use a data set of type Streams")
             return self.loss(Step.of(labelled, unlabelled, progress), truth)
-        logits = self.head(self.backbone(inputs))
+        if inputs is None:
+            raise ValueError(f'mode {mode!r} needs images, got none')
+        logits = average_crops(lambda images: self.head(self.backbone(images)), inputs)
         if mode == 'predict':
             return [{'logits': logits, 'labels': labels}]
         if mode == 'tensor':

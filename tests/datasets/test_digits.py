@@ -55,3 +55,13 @@ def test_augmentation_follows_the_key_of_the_pick():
 def test_bad_split_is_refused():
     with pytest.raises(ValueError, match='split'):
         Digits('validation')
+
+
+def test_some_digits_become_classes_in_the_order_given():
+    everything, some = Digits('train'), Digits('train', digits=(9, 5))
+    assert (some.num_classes, some.classes) == (2, ('9', '5'))
+    for place, digit in enumerate((9, 5)):
+        assert torch.equal(some.images[some.labels == place], everything.images[everything.labels == digit])
+    for wrong in ((), (3, 3), (10,)):
+        with pytest.raises(ValueError, match='different numbers of 0 to 9'):
+            Digits('train', digits=wrong)

@@ -13,7 +13,7 @@ def test_owns_its_loss():
     torch.testing.assert_close(head.loss(features, target), {'loss_cls': expected})
 
 
-@pytest.mark.parametrize(('init', 'std'), [('trunc_normal', 0.02), ('xavier', (2 / 600) ** 0.5)])
+@pytest.mark.parametrize(('init', 'std'), [('trunc_normal', 0.02), ('normal', 0.01), ('xavier', (2 / 600) ** 0.5)])
 def test_initialisations(init, std):
     head = LinearHead(num_classes=300, in_features=300, loss={'type': 'MixedCE'}, init=init)
     assert abs(head.fc.weight.std().item() - std) < 0.02 * std

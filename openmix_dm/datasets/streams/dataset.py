@@ -1,7 +1,7 @@
 """One data set seen as two streams."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openmix_dm.datasets.streams.batches import StreamPicks
 
 Transforms = Sequence[dict[str, Any]]
+STUDIED = 64  # images at a time, where all labelled ones are looked at
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class StreamFacts:
     labelled_views: int = 1
     unlabelled_views: int = 1
     ratio: float = 1  # unlabelled images for each labelled one in a batch
+    can_be_studied: bool = False  # there is a view of the labelled images without draws
 
 
 @DATASETS.register_module()
@@ -45,6 +47,7 @@ class Streams(Dataset):
     split_seed: of that draw; None: the seed of the run.
     unlabelled: 'all' images with their labels dropped, the 'rest' without a label, or None; or unlabelled_file.
     ratio: unlabelled images for each labelled one in a batch.
+    study_view: how the labelled images look to a method that studies them before training (Co-Tuning): no draws.
 
     A batch is {'labelled': {'inputs': (view, ...), 'labels'}, 'unlabelled': {'inputs': (view, ...), 'index'}, 'truth'};
     `truth` holds the labels of the unlabelled images, for metrics only: models hand it to no term of their loss.
@@ -64,6 +67,7 @@ class Streams(Dataset):
         unlabelled: str | None = 'all',
         unlabelled_file: str | None = None,
         ratio: float = 1,
+        study_view: Transforms | None = None,
     ) -> None:
         self.source = DATASETS.build(dataset)
         if self.source.transforms:
@@ -82,6 +86,7 @@ class Streams(Dataset):
         self._truth = torch.from_numpy(truth[self._unlabelled])
         self._labelled_views = self._views('labelled_views', labelled_views, bool(len(self._labelled)))
         self._unlabelled_views = self._views('unlabelled_views', unlabelled_views, bool(len(self._unlabelled)))
+        self._study_view = None if study_view is None else seen_through(self.source, study_view)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -102,7 +107,14 @@ class Streams(Dataset):
             len(self._labelled_views),
             len(self._unlabelled_views),
             self.ratio,
+            self._study_view is not None,
         )
+
+    def labelled_images(self, batch_size: int = STUDIED) -> Iterator[tuple[Tensor, Tensor]]:
+        """Go once through the labelled images as `study_view` shows them, with their labels."""
+        for start in range(0, len(self._labelled), batch_size):
+            rows = [int(row) for row in self._labelled[start : start + batch_size]]
+            yield images_of(self._study_view, rows), self._labels[start : start + batch_size]
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -154,8 +166,12 @@ def load(views: Sequence[Any], images: np.ndarray, picks: Sequence[Pick]) -> tup
     batches = []
     for number, view in enumerate(views):
         own = [Pick(int(images[pick.image]), key(pick.key, number)) for pick in picks]
-        if hasattr(view, '__getitems__'):
-            batches.append(view.__getitems__(own)['inputs'])
-        else:
-            batches.append(torch.stack([view[pick]['inputs'] for pick in own]))
+        batches.append(images_of(view, own))
     return tuple(batches)
+
+
+def images_of(view: Any, picks: Sequence[Pick | int]) -> Tensor:
+    """Return images of a data set as one batch."""
+    if hasattr(view, '__getitems__'):
+        return view.__getitems__(picks)['inputs']
+    return torch.stack([view[pick]['inputs'] for pick in picks])

@@ -1,8 +1,9 @@
 """What every term of a loss has in common."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.semi.executor import Plan
@@ -24,6 +25,12 @@ class Term(nn.Module):
 
     def meet(self, facts: StreamFacts) -> None:
         """Learn about the streams before training."""
+
+    def study(self, model: Any, batches: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """Look once at all labelled images, normalised, before the first step; the model is in eval mode.
+
+        A term that defines this makes the data set need a `study_view`.
+        """
 
     def plan(self, step: Step, plan: Plan) -> Finish:
         """Ask for what the term needs; return how its parts are made."""

@@ -1,0 +1,4 @@
+# Table 6, Stanford Cars, ResNet-50, 15 % of the labels, Co-Tuning: 46.02.
+_base_ = 'r50_finetuning_15pct.py'
+
+model = dict(terms=dict(source=dict(type='CoTuning', kind='direct')))

@@ -1,0 +1,4 @@
+# Table 6, Stanford Cars, ResNet-50, 30 % of the labels, Co-Tuning+DM: 74.15.
+_base_ = 'r50_finetuning_dm_30pct.py'
+
+model = dict(terms=dict(source=dict(type='CoTuning', kind='reverse')))

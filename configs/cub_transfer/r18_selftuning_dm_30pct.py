@@ -1,0 +1,5 @@
+# Table 8, CUB-200-2011, ResNet-18, 30 % of the labels, Self-Tuning+DM(CE)+AS(lambda<=0.5): 74.25.
+_base_ = 'r18_selftuning_30pct.py'
+
+_mixup = dict(type='Mixup', alpha=1.0)
+model = dict(terms=dict(mix=dict(type='MixBranch', mixer=_mixup, fold='min', eta=1.0, ramp=dict(type='CosineRamp'))))

@@ -1,0 +1,5 @@
+# Table 6, CUB-200-2011, ResNet-50, 50 % of the labels, Self-Tuning+DM: 82.64.
+_base_ = 'r50_selftuning_50pct.py'
+
+_mixup = dict(type='Mixup', alpha=1.0)
+model = dict(terms=dict(mix=dict(type='MixBranch', mixer=_mixup, fold='min', eta=1.0, ramp=dict(type='CosineRamp'))))

@@ -1,0 +1,4 @@
+# Digits 5 to 9, 20 labels, from 0 to 4: Co-Tuning + DM.
+_base_ = 'r8_finetuning_dm.py'
+
+model = dict(terms=dict(source=dict(type='CoTuning', source_classes=5)))

@@ -1,0 +1,5 @@
+# Digits 5 to 9, 20 labels, from 0 to 4: Self-Tuning + DM.
+_base_ = 'r8_selftuning.py'
+
+_mixup = dict(type='Mixup', alpha=1.0)
+model = dict(terms=dict(mix=dict(type='MixBranch', mixer=_mixup, fold='min', eta=1.0, ramp=dict(type='CosineRamp'))))

@@ -1,0 +1,94 @@
+"""Co-Tuning (https://proceedings.neurips.cc/paper/2020/hash/c8067ad1937f728f51288b3eb986afaa): keep the source head."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from openmix_dm.backbones.pretrained import classifier_in
+from openmix_dm.checks import non_negative, one_of, positive
+from openmix_dm.errors import ConfigError
+from openmix_dm.registry import TERMS
+from openmix_dm.semi.executor import Plan
+from openmix_dm.semi.relation import direct_relation, reverse_relation
+from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.terms.base import Term
+from openmix_dm.semi.terms.consistency import soft_ce
+
+RELATIONS = {'direct': direct_relation, 'reverse': reverse_relation}
+# Of torchvision's first weights of ResNet-50, as released with the reverse relation.
+RESNET50_V1 = 0.8840456604957581
+
+
+@TERMS.register_module()
+class CoTuning(Term):
+    """Let the classifier of the source task learn p(source class | target class) of each labelled image.
+
+    The relation is fixed before training from the labelled images as `study_view` of the data set shows them, in eval
+    mode; 'direct': mean probabilities of each class; 'reverse': by a calibrated classifier from source to target.
+
+    source_classes: of the head in the pretrained file, which is read along with the backbone. calibration: factor of
+    the source logits before the reverse relation; refit it for other networks than ResNet-50.
+    """
+
+    relation: Tensor
+
+    def __init__(
+        self,
+        source_classes: int = 1000,
+        kind: str = 'direct',
+        weight: float = 2.3,
+        calibration: float = RESNET50_V1,
+        view: int = 0,
+        where: str = 'main',
+    ) -> None:
+        super().__init__()
+        if source_classes < 2:
+            raise ValueError(f'source_classes must be at least 2, got {source_classes}')
+        self.source_classes, self.kind = source_classes, one_of('kind', kind, RELATIONS)
+        self.weight, self.calibration = non_negative('weight', weight), positive('calibration', calibration)
+        self.view, self.where = view, where
+
+    def attach(self, model: Any) -> None:
+        """Build the source head; `source`, not `head`: it learns as slowly as the backbone."""
+        self.source = nn.Linear(model.backbone.num_features, self.source_classes)
+        self.register_buffer('relation', torch.zeros(model.head.num_classes, self.source_classes))
+        if model.backbone.pretrained is None:
+            raise ConfigError(
+                'CoTuning needs a pretrained backbone whose file also holds the classifier of its task; set '
+                "model.backbone.pretrained to a file, or to 'timm'"
+            )
+
+    def init_weights(self, model: Any) -> None:
+        """Take the classifier out of the pretrained file."""
+        weight, bias = classifier_in(model.backbone.pretrained_weights(), model.backbone.pretrained)
+        if weight.shape != self.source.weight.shape:
+            raise ConfigError(
+                f'the classifier of {model.backbone.pretrained} is {tuple(weight.shape)}, expected '
+                f'{tuple(self.source.weight.shape)}; set source_classes'
+            )
+        with torch.no_grad():
+            self.source.weight.copy_(weight)
+            self.source.bias.copy_(bias)
+
+    @torch.no_grad()
+    def study(self, model: Any, batches: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """Fix the relation."""
+        factor = self.calibration if self.kind == 'reverse' else 1.0
+        answers, labels = [], []
+        for images, classes in batches:
+            answers.append((factor * self.source(model.backbone(images)).float()).softmax(dim=1).cpu())
+            labels.append(classes.cpu())
+        relation = RELATIONS[self.kind](torch.cat(answers), torch.cat(labels), len(self.relation))
+        self.relation.copy_(relation)
+
+    def plan(self, step: Step, plan: Plan) -> Finish:
+        """Ask for the labelled images."""
+        images = plan.labelled(self.view, self.where)
+
+        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+            logits = self.source(outputs[images].features).float()
+            return {'': Part(soft_ce(logits, self.relation[step.labelled.labels]).mean(), self.weight)}
+
+        return finish

@@ -1,0 +1,100 @@
+"""Pseudo group contrast, the loss of Self-Tuning (https://arxiv.org/abs/2102.12903)."""
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from openmix_dm.checks import non_negative, positive
+from openmix_dm.registry import TERMS
+from openmix_dm.semi.class_queue import ClassQueue
+from openmix_dm.semi.executor import Plan, view_of
+from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.teacher import MomentumTeacher
+from openmix_dm.semi.terms.base import Term
+from openmix_dm.semi.terms.consistency import trusted
+
+
+@TERMS.register_module()
+class GroupContrast(Term):
+    """Bring a view of each image close to the other view and to the keys of its class, away from all other classes.
+
+    The first view is the query; the second goes through a network that follows the model slowly and gives the key. The
+    class of an unlabelled image is its hard guess, whatever its confidence. Keys of both streams enter one queue, those
+    of the labelled images first; similarities are those to the queue before the keys of the call.
+
+    width: of the projection. length: keys of each class. decay: of the key network, which follows at each of the two
+    calls of a step, as released. where, where_unlabelled: the passes of the queries.
+    """
+
+    def __init__(
+        self,
+        width: int = 1024,
+        length: int = 32,
+        temperature: float = 0.07,
+        decay: float = 0.999,
+        weight: float = 1.0,
+        unlabelled_weight: float = 1.0,
+        where: str = 'main',
+        where_unlabelled: str = 'unlabelled',
+    ) -> None:
+        super().__init__()
+        self.width, self.length, self.decay = width, length, decay
+        self.temperature = positive('temperature', temperature)
+        self.weight = non_negative('weight', weight)
+        self.unlabelled_weight = non_negative('unlabelled_weight', unlabelled_weight)
+        self.where, self.where_unlabelled = where, where_unlabelled
+
+    def attach(self, model: Any) -> None:
+        """Build projection, key network and queue."""
+        self.projector = nn.Linear(model.backbone.num_features, self.width)
+        self.queue = ClassQueue(model.head.num_classes, self.length, self.width)
+        self.key_backbone = MomentumTeacher(model.backbone, self.decay)
+        self.key_projector = MomentumTeacher(self.projector, self.decay)
+        self._backbone = (model.backbone,)  # in a tuple, so that the model is not registered as a part of its own term
+
+    def init_weights(self, model: Any) -> None:
+        """Start the key network as the model starts."""
+        self.key_backbone.copy_from(model.backbone)
+        self.key_projector.copy_from(self.projector)
+
+    def plan(self, step: Step, plan: Plan) -> Finish:
+        """Ask for the queries; keys come from a network of the term's own."""
+        others = step.others.views
+        key_views = view_of(step.labelled.views, 1, 'labelled'), view_of(others, 1, 'unlabelled')
+        labelled, unlabelled = plan.labelled(0, self.where), plan.unlabelled(0, self.where_unlabelled)
+
+        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+            guesses = trusted(guess, self).hard
+            near = self.contrast(outputs[labelled].features, key_views[0], step.labelled.labels)
+            far = self.contrast(outputs[unlabelled].features, key_views[1], guesses)
+            return {'labelled': Part(near, self.weight), 'unlabelled': Part(far, self.unlabelled_weight)}
+
+        return finish
+
+    def contrast(self, features: Tensor, others: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of queries with these features, and let the keys of the other views into the queue."""
+        self.key_backbone.follow(self._backbone[0])
+        self.key_projector.follow(self.projector)
+        keys = self.key_projector(self.key_backbone(others))
+        with torch.autocast(features.device.type, enabled=False):
+            queries = F.normalize(self.projector(features.float()), dim=1)
+            keys = F.normalize(keys.float(), dim=1)
+            loss = group_contrast(queries, keys, self.queue.keys.clone(), labels, self.temperature)
+        self.queue.add(keys, labels)
+        return loss
+
+
+def group_contrast(queries: Tensor, keys: Tensor, queue: Tensor, labels: Tensor, temperature: float) -> Tensor:
+    """Return the mean of KL(uniform over own key and the keys of the class || softmax of all similarities).
+
+    queries, keys: (N, D) unit vectors; queue: (C, L, D).
+    """
+    own = (queries * keys).sum(dim=1) / temperature
+    others = torch.einsum('nd,cld->ncl', queries, queue) / temperature
+    group = others.gather(1, labels[:, None, None].expand(-1, 1, others.shape[2]))[:, 0]
+    size = 1 + group.shape[1]
+    total = torch.logsumexp(torch.cat([own[:, None], others.flatten(1)], dim=1), dim=1)
+    return (total - (own + group.sum(dim=1)) / size).mean() - math.log(size)

@@ -1,0 +1,43 @@
+"""Batch Spectral Shrinkage (https://proceedings.neurips.cc/paper/2019/hash/c6bff625bdb0393992c9d4db0c6bbe45)."""
+
+import torch
+from torch import Tensor
+
+from openmix_dm.checks import non_negative
+from openmix_dm.registry import TERMS
+from openmix_dm.semi.executor import Plan
+from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.terms.base import Term
+
+
+@TERMS.register_module()
+class Spectral(Term):
+    """Shrink the `k` smallest singular values of the features of the labelled batch: the sum of their squares.
+
+    They belong to directions that do not transfer. Each rank takes its own part of the batch: the spectrum of the whole
+    one would need the features of all ranks.
+    """
+
+    def __init__(self, k: int = 1, weight: float = 1e-3, view: int = 0, where: str = 'main') -> None:
+        super().__init__()
+        if k < 1:
+            raise ValueError(f'k must be at least 1 singular value, got {k}')
+        self.k, self.weight = k, non_negative('weight', weight)
+        self.view, self.where = view, where
+
+    def plan(self, step: Step, plan: Plan) -> Finish:
+        """Ask for the labelled images."""
+        images = plan.labelled(self.view, self.where)
+
+        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+            return {'': Part(smallest_energy(outputs[images].features, self.k), self.weight)}
+
+        return finish
+
+
+def smallest_energy(features: Tensor, k: int) -> Tensor:
+    """Return the sum of the squares of the k smallest singular values of a matrix, in float32."""
+    if k > min(features.shape):
+        raise ValueError(f'k={k} singular values are asked for, features {tuple(features.shape)} have fewer')
+    with torch.autocast(features.device.type, enabled=False):
+        return torch.linalg.svdvals(features.float())[-k:].square().sum()
