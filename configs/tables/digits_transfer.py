@@ -1,5 +1,5 @@
-# The eight transfer methods of the paper's Table 6 on the embedded digits: from 0-4 to 5-9 with 20 labels; 24 runs, about
-# 15 CPU-minutes. The labelled images are drawn anew for each seed; all runs start from the same weights:
+# The eight transfer methods of Table 6 on the embedded digits: from 0-4 to 5-9 with 20 labels; 24 runs, about 15
+# CPU-minutes. The labelled images are drawn anew for each seed; all runs start from the same weights:
 #   python tools/train.py configs/digits_transfer/r8_source.py
 #   python tools/table.py run digits_transfer && python tools/table.py collect digits_transfer
 title = 'Digits 5 to 9 from 0 to 4, 20 labels, ResNet-8, 540 steps: transfer methods, top-1 in % after the last step'
