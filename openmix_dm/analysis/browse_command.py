@@ -70,7 +70,11 @@ def load_mixer(what: str) -> tuple[Mixer, Any]:
     if not what.endswith('.py'):
         return named_mixer(what), None
     model = configs.load_config(what).model
-    mixer = MIXERS.build(model.mixer)
+    terms = [term for term in (model.get('terms') or {}).values() if term]  # of a semi-supervised loss
+    found = [part.mixer for part in (model, *terms) if part.get('mixer')]
+    if not found:
+        raise ConfigError(f'{what} mixes nothing; name a config with a mixer, or a mixer such as Mixup')
+    mixer = MIXERS.build(found[-1])
     mixer.init_weights()  # a teacher looks at the images as it does in training
     return mixer, LOSSES.build(model.head.loss)
 

@@ -4,6 +4,8 @@ import pytest
 import torch
 from semi.parts import IMAGES, METHODS, batch, facts, model
 
+from openmix_dm.datasets.picks import Pick
+from openmix_dm.datasets.streams import StreamPicks
 from openmix_dm.engine.hooks.ema import averaged_copy
 from openmix_dm.engine.hooks.records import names_of, with_ratios
 from openmix_dm.engine.optimizers import MixOptimWrapper
@@ -145,3 +147,17 @@ def test_meeting_streams_sizes_the_state():
     built.meet(facts(unlabelled=7))
     assert built.labeler.threshold.remembered.tolist() == [-1] * 7
     assert isinstance(built, SemiClassifier)
+
+
+def test_a_report_names_the_images():
+    picks = StreamPicks([Pick(3, 0)], [Pick(5, 0), Pick(6, 0)])
+    said = model('fixmatch').explain(batch('fixmatch'), picks)
+    assert said['labelled'] == [3]
+    assert said['unlabelled'] == [5, 6]
+    assert 'Consistency' in said['terms']
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_a_trial_needs_no_streams(method):
+    losses = model(method).trial(torch.randn(4, 3, 8, 8), torch.arange(4))
+    assert any(name.startswith('loss_') for name in losses)
