@@ -12,6 +12,7 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.paper.memory import SavedMemory
 from openmix_dm.paper.values import resolution
 from openmix_dm.registry import MODELS
@@ -35,8 +36,13 @@ class Streams:
         """Read the config of a data set; None if it has no streams."""
         if 'labelled_views' not in dataset:
             return None
-        unlabelled = () if dataset.get('unlabelled', 'all') in (None, 'none') else dataset.get('unlabelled_views', ())
+        unlabelled = () if dataset.get('unlabelled', 'all') is None else dataset.get('unlabelled_views', ())
         return cls(len(dataset['labelled_views']), len(unlabelled), dataset.get('ratio', 1))
+
+    def facts(self, num_classes: int) -> StreamFacts:
+        """Return what the model is told of such streams: one label for each class."""
+        images = IMAGES if self.unlabelled_views else 0
+        return StreamFacts(torch.ones(num_classes), images, self.labelled_views, self.unlabelled_views, self.ratio)
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,8 @@ def try_kind(kind: Kind) -> Trial:
     with torch.device('meta'):
         model = MODELS.build(kind.model)
         batch = make_batch(kind)
+        if kind.streams is not None:
+            model.meet(kind.streams.facts(model.head.num_classes))
         image = torch.empty(1, 3, kind.size, kind.size)
     gflops = _gflops(model, image)
     memory = SavedMemory(model.train())

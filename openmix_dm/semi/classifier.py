@@ -23,7 +23,6 @@ from openmix_dm.semi.terms import Term
 from openmix_dm.stopwatch import stopwatch
 
 REHEARSAL, PIXELS = 4, 16  # images, and their sides, of a step that is only planned
-VIEWS = 4  # of a trial: more than any method asks for
 
 
 @MODELS.register_module()
@@ -157,12 +156,6 @@ class SemiClassifier(BaseModel):
             **{f'term_{name}': part.value.detach() for name, part in parts.items()},
             **watch(guess, truth),
         }
-
-    def trial(self, images: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return the losses of a step in which all views of both streams are these images: does everything fit?"""
-        views, index = (images,) * VIEWS, torch.arange(len(images), device=images.device)
-        self.meet(StreamFacts(torch.ones(self.head.num_classes, device=images.device), len(images), VIEWS, VIEWS))
-        return self.loss(Step(Labelled(views, labels), Unlabelled(views, index), progress=0.5), truth=labels)
 
     def parse_losses(self, losses: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """Add up what is named `loss_*`; all else is recorded as it is."""

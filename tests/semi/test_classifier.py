@@ -155,9 +155,3 @@ def test_a_report_names_the_images():
     assert said['labelled'] == [3]
     assert said['unlabelled'] == [5, 6]
     assert 'Consistency' in said['terms']
-
-
-@pytest.mark.parametrize('method', METHODS)
-def test_a_trial_needs_no_streams(method):
-    losses = model(method).trial(torch.randn(4, 3, 8, 8), torch.arange(4))
-    assert any(name.startswith('loss_') for name in losses)
