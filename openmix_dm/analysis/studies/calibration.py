@@ -65,6 +65,8 @@ def draw(names: list[str], measured: list[Reliability]) -> Any:
         _diagram(above, below, each)
         figures.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
         figures.finish(below, '', 'confidence', 'images')
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc='outside lower center', ncols=len(labels), fontsize=8, frameon=False)
     return figure
 
 
@@ -82,4 +84,3 @@ def _diagram(above: Any, below: Any, each: Reliability) -> None:
         axis.set_visible(True)
         axis.set_xlim(0, 1)
         axis.set_ylim(0, 1.03)
-    above.legend(fontsize=7, frameon=False, loc='upper left')
