@@ -104,14 +104,21 @@ class MixRunner(Runner):
 
     def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
         """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""
-        if self.distributed and not torch.cuda.is_available() and model_wrapper_cfg is None:
+        if self.distributed and model_wrapper_cfg is None:
+            rests = getattr(getattr(model, 'mixer', None), 'rests', False)
             model_wrapper_cfg = {
                 'type': 'MMDistributedDataParallel',
-                'device_ids': None,
                 'broadcast_buffers': False,
-                'find_unused_parameters': self.cfg.get('find_unused_parameters', False),
+                'find_unused_parameters': self.cfg.get('find_unused_parameters', rests),
+                **({} if torch.cuda.is_available() else {'device_ids': None}),
             }
         return super().wrap_model(model_wrapper_cfg, model)
+
+    def build_optim_wrapper(self, optim_wrapper: Any) -> Any:
+        """Build the optimiser by our parameter groups, unless the config names another constructor."""
+        if isinstance(optim_wrapper, dict):
+            optim_wrapper = {'constructor': 'MixOptimConstructor', **optim_wrapper}
+        return super().build_optim_wrapper(optim_wrapper)
 
     def build_model(self, model: nn.Module | dict[str, Any]) -> nn.Module:
         """Build the model in the memory format of the config."""
@@ -198,10 +205,13 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
+        model: Any = self.bare_model
         try:
-            missing, unexpected = self.bare_model.load_state_dict(weights_in(state, ema), strict=False)
+            missing, unexpected = model.load_state_dict(weights_in(state, ema), strict=False)
         except RuntimeError as error:
             raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
+        if any(key.startswith('mixer.') for key in missing):
+            model.mixer.attach(model)  # a learned mixer starts from these weights
         # averaged weights come without a learned mixer's: it is not part of what is evaluated
         wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]
         if wrong:
