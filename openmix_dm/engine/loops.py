@@ -105,6 +105,8 @@ class EvaluationLoop(TestLoop):
         """Evaluate as validation does."""
         self.runner.call_hook('before_test')
         metrics = evaluate(self, self.runner.bare_model.eval())
+        if self.runner.mixer_is_loaded:
+            metrics |= evaluate_mixer(self, self.runner.bare_model)
         self.runner.call_hook('after_test')
         return metrics
 

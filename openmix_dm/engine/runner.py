@@ -45,6 +45,7 @@ class MixRunner(Runner):
     optim_wrapper: Any
     param_schedulers: Any
     _has_loaded: bool
+    mixer_is_loaded: bool = True  # False where the loaded weights came without the mixer's
     averaged_model: nn.Module | None = None  # set by EmaHook; evaluated beside the trained one
 
     # ---- the folder: one log, one board, nothing named by the clock ----
@@ -210,7 +211,8 @@ class MixRunner(Runner):
             missing, unexpected = model.load_state_dict(weights_in(state, ema), strict=False)
         except RuntimeError as error:
             raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
-        if any(key.startswith('mixer.') for key in missing):
+        self.mixer_is_loaded = not any(key.startswith('mixer.') for key in missing)
+        if not self.mixer_is_loaded:
             model.mixer.attach(model)  # a learned mixer starts from these weights
         # averaged weights come without a learned mixer's: it is not part of what is evaluated
         wrong = [key for key in (*missing, *unexpected) if not key.startswith('mixer.')]

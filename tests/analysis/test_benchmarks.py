@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from openmix_dm.analysis.benchmarks import command, losses, mixers, timing
+from openmix_dm.analysis.benchmarks import command, losses, mixed_steps, mixers, timing
 
 
 def work(times):
@@ -56,4 +56,13 @@ def test_losses_are_measured_beside_what_everybody_writes():
 def test_an_iteration_of_the_runner_is_measured(capsys):
     assert command.main(['step', '--rounds', '1', '--json']) == 0
     rows = json.loads(capsys.readouterr().out)['rows']
-    assert [row['name'] for row in rows] == ['bare loop (limit)', 'runner']
+    assert [row['name'] for row in rows][:2] == ['bare loop (limit)', 'runner']
+    assert set(mixed_steps.TARGETS) < {row['name'] for row in rows}
+    assert all(row['target'] for row in rows if 'limit' not in row['name'])
+
+
+def test_steps_are_measured_by_mixer():
+    timings = {timing.name: timing.ratio for timing in mixed_steps.measure(1, batch=4, whole_batch=2, size=16)}
+    assert set(timings) == {mixed_steps.VANILLA, *mixed_steps.TARGETS}
+    assert timings['AutoMix'] > timings['PuzzleMix'] > 1
+    assert all(ratio > 0 for ratio in timings.values())
