@@ -120,7 +120,10 @@ class EpochTrainLoop(EpochBasedTrainLoop):
 
 @LOOPS.register_module()
 class ValidationLoop(ValLoop):
-    """Evaluate the trained network and, if there is one, its average: `top1` and `ema_top1`."""
+    """Evaluate the trained network and, if there are any, its average and the networks of its mixer.
+
+    Their metrics are `top1`, `ema_top1` and, for AutoMix, `momentum_top1`.
+    """
 
     def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
         super().__init__(runner, dataloader, evaluator)
@@ -135,6 +138,7 @@ class ValidationLoop(ValLoop):
         if averaged is not None:
             share_buffers(averaged)
             metrics |= {f'ema_{name}': value for name, value in evaluate(self, averaged, may_stop=True).items()}
+        metrics |= evaluate_mixer(self, self.runner.bare_model, may_stop=True)
         self.runner.call_hook('after_val_epoch', metrics=metrics)
         self.runner.call_hook('after_val')
         return metrics
@@ -151,8 +155,32 @@ class EvaluationLoop(TestLoop):
         """Evaluate as validation does."""
         self.runner.call_hook('before_test')
         metrics = evaluate(self, self.runner.bare_model.eval())
+        if self.runner.mixer_is_loaded:
+            metrics |= evaluate_mixer(self, self.runner.bare_model)
         self.runner.call_hook('after_test')
         return metrics
+
+
+def evaluate_mixer(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
+    """Return the metrics of the networks that a model's mixer owns, by their names."""
+    mixer = getattr(model, 'mixer', None)
+    metrics: dict[str, float] = {}
+    for prefix, network in (mixer.classifiers() if mixer else {}).items():
+        beside = Beside(network, model.data_preprocessor)
+        metrics |= {f'{prefix}_{name}': value for name, value in evaluate(loop, beside, may_stop).items()}
+    return metrics
+
+
+class Beside:
+    """Answer `val_step` as a model does, with another network behind the same preprocessor."""
+
+    def __init__(self, network: Any, preprocessor: Any) -> None:
+        self.network, self.preprocessor = network, preprocessor
+
+    def val_step(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return logits and labels as one entry for the batch."""
+        data = self.preprocessor(batch, False)
+        return [{'logits': self.network(data['inputs']), 'labels': data['labels']}]
 
 
 @torch.no_grad()
