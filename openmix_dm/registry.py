@@ -32,7 +32,7 @@ OPTIM_WRAPPERS = _registry('optim_wrapper', 'engine.optimizers', parent=mmengine
 DATA_SAMPLERS = _registry('data sampler', 'datasets', parent=mmengine.DATA_SAMPLERS)
 PARAM_SCHEDULERS = _registry('parameter scheduler', 'engine.schedules', parent=mmengine.PARAM_SCHEDULERS)
 OPTIM_WRAPPER_CONSTRUCTORS = _registry(
-    'optimizer wrapper constructor', 'engine.optimizers', parent=mmengine.OPTIM_WRAPPER_CONSTRUCTORS
+    'optimizer wrapper constructor', 'engine.parameter_groups', parent=mmengine.OPTIM_WRAPPER_CONSTRUCTORS
 )
 MODEL_WRAPPERS = _registry('model_wrapper', 'engine.optimizers', parent=mmengine.MODEL_WRAPPERS)
 EVALUATORS = _registry('evaluator', 'evaluation', parent=mmengine.EVALUATOR)

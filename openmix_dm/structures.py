@@ -54,6 +54,7 @@ class MixedPair:
     hidden: HiddenMix | None = None
     relabel: Callable[[Tensor], Tensor] | None = None  # attention -> lam
     losses: dict[str, Tensor] = field(default_factory=dict)  # a learned mixer's own terms, keys loss_*
+    clean: float = 0.0  # weight of the model's loss on the batch as it was, to be added
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class MixedBatch:
     hidden: HiddenMix | None = None  # to be done inside the backbone
     relabel: Callable[[Tensor], MixTarget] | None = None  # attention -> target, to be done after it
     losses: dict[str, Tensor] = field(default_factory=dict)  # a learned mixer's own terms, keys loss_*
+    clean: float = 0.0  # weight of the model's loss on the batch as it was, to be added
 
     @cached_property
     def index(self) -> Tensor:

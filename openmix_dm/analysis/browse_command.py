@@ -1,8 +1,8 @@
 """The command behind tools/browse_mix.py."""
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,13 @@ import torch
 
 from openmix_dm.analysis import browse, sources
 from openmix_dm.engine import config as configs
+from openmix_dm.engine.checkpoints import load_file, weights_in
 from openmix_dm.engine.command import run_command
 from openmix_dm.engine.signatures import arguments_of
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.mixers import Mixer
-from openmix_dm.registry import LOSSES, MIXERS
-from openmix_dm.structures import MixedBatch
+from openmix_dm.registry import LOSSES, MIXERS, MODELS
+from openmix_dm.structures import MixedBatch, Probe
 from openmix_dm.suggest import did_you_mean
 
 # What a mixer is shown with when it is named alone and cannot do without.
@@ -25,6 +26,15 @@ SHOWN_WITH: dict[str, dict[str, Any]] = {
     'ManifoldMix': {'stages': ['input']},
     'TokenMix': {'patch_size': 4, 'minimum_tokens': 4},
     'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
+    'AutoMix': {'stage': 'stage2'},
+    'SAMix': {'stage': 'stage2'},
+}
+# Mixers that learn along with a model; named alone, they are shown as they start, beside this one.
+LEARNED = ('AutoMix', 'SAMix')
+SMALL_MODEL: dict[str, Any] = {
+    'type': 'MixClassifier',
+    'backbone': {'type': 'ThinResNet', 'depth': 8},
+    'head': {'type': 'LinearHead', 'num_classes': 10, 'loss': {'type': 'MixedCE'}},
 }
 
 
@@ -34,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('what', metavar='CONFIG_OR_MIXER', help='a config, the name of a mixer, or all')
     parser.add_argument('--images', help='a folder of images, `digits` (default) or `photos` (inside scikit-learn)')
     parser.add_argument('--out', type=Path, default=Path('mix.png'))
+    parser.add_argument('--checkpoint', type=Path, help='with a config: what its mixer does in this state of a run')
     parser.add_argument('--n', type=int, default=8, help='how many images')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--lam', type=float, help='show this lam instead of a drawn one')
@@ -47,13 +58,14 @@ def browse_mix(args: argparse.Namespace) -> None:
     images = load_images(args.images, args.n)
     if args.what == 'all':
         names = [name for name in all_mixers() if name not in ('NoMix', 'RandomMixer')]
-        batches = {name: _mixed(named_mixer(name), images, args.seed, args.lam) for name in names}
+        batches = {name: _mixed(Shown(named_mixer(name)), images, args.seed, args.lam) for name in names}
         figure = browse.draw_overview(images[0], batches)
     else:
-        mixer, loss = load_mixer(args.what)
-        figure = browse.draw(
-            browse.panels(images[0], _mixed(mixer, images, args.seed, args.lam), loss, images[2]), _title(mixer)
-        )
+        shown = load_mixer(args.what, args.checkpoint)
+        images = (shown.normalise(images[0]), *images[1:])
+        batch = _mixed(shown, images, args.seed, args.lam)
+        panels = browse.panels(images[0], batch, shown.loss, images[2], show=shown.probe.denormalise)
+        figure = browse.draw(panels, _title(shown.mixer))
     figure.savefig(args.out)
     print(f'wrote {args.out}')
 
@@ -65,18 +77,34 @@ def load_images(source: str | None, count: int) -> sources.Images:
     return sources.photographs(count) if source == 'photos' else sources.folder(Path(source), count)
 
 
-def load_mixer(what: str) -> tuple[Mixer, Any]:
-    """Return the mixer and the loss of a config, or a mixer by its name."""
+def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':
+    """Return the mixer of a config, in the state of a checkpoint if there is one, or a mixer by its name."""
     if not what.endswith('.py'):
-        return named_mixer(what), None
-    model = configs.load_config(what).model
-    terms = [term for term in (model.get('terms') or {}).values() if term]  # of a semi-supervised loss
-    found = [part.mixer for part in (model, *terms) if part.get('mixer')]
-    if not found:
-        raise ConfigError(f'{what} mixes nothing; name a config with a mixer, or a mixer such as Mixup')
+        if checkpoint is not None:
+            raise ConfigError(f'--checkpoint belongs to a config, got the mixer {what}')
+        return Shown(named_mixer(what))
+    config = configs.load_config(what).model
+    if not config.get('mixer'):
+        return _shown_of_terms(what, config, checkpoint)
+    model = MODELS.build(config).eval()
+    model.mixer.init_weights()  # a teacher looks at the images as it does in training
+    if checkpoint is None:
+        return Shown(model.mixer, model.head.loss_fn)
+    missing, unexpected = model.load_state_dict(weights_in(load_file(checkpoint)), strict=False)
+    if unexpected or any(not key.startswith('mixer.teacher') for key in missing):
+        raise CheckpointError(f'{checkpoint} does not fit the model of {what}: {[*missing, *unexpected][:3]}')
+    return Shown(model.mixer, model.head.loss_fn, model.probe, lambda pixels: _normalised(model, pixels))
+
+
+def _shown_of_terms(what: str, config: Any, checkpoint: Path | None) -> 'Shown':
+    """Return the mixer that a term of a semi-supervised loss has."""
+    found = [term.mixer for term in (config.get('terms') or {}).values() if term and term.get('mixer')]
+    if not found or checkpoint is not None:
+        reason = 'mixes nothing' if not found else 'has a mixer in a term of its loss, which no checkpoint changes'
+        raise ConfigError(f'{what} {reason}; name a config with a mixer, or a mixer such as Mixup')
     mixer = MIXERS.build(found[-1])
-    mixer.init_weights()  # a teacher looks at the images as it does in training
-    return mixer, LOSSES.build(model.head.loss)
+    mixer.init_weights()
+    return Shown(mixer, LOSSES.build(config.head.loss))
 
 
 def named_mixer(name: str) -> Mixer:
@@ -86,7 +114,8 @@ def named_mixer(name: str) -> Mixer:
         raise ConfigError(f'there is no mixer {name!r}{did_you_mean(name, names)}')
     settings = SHOWN_WITH.get(name, {})
     alpha = {'alpha': 1.0} if 'alpha' in arguments_of(MIXERS.get(name)).known else {}
-    return MIXERS.build({'type': name, **alpha, **settings})
+    config = {'type': name, **alpha, **settings}
+    return MODELS.build({**SMALL_MODEL, 'mixer': config}).mixer.eval() if name in LEARNED else MIXERS.build(config)
 
 
 def all_mixers() -> list[str]:
@@ -100,13 +129,18 @@ def _title(mixer: Mixer) -> str:
     return f'{type(mixer).__name__}({mixer.extra_repr()})'
 
 
-def _mixed(mixer: Mixer, images: sources.Images, seed: int, lam: float | None) -> MixedBatch:
+@torch.no_grad()
+def _mixed(shown: 'Shown', images: sources.Images, seed: int, lam: float | None) -> MixedBatch:
     torch.manual_seed(seed)
     if lam is not None and not 0 <= lam <= 1:
         raise ConfigError(f'--lam must be in [0, 1], got {lam}')
-    batch = mixer(images[0], images[1], PixelProbe(), lam)
+    batch = shown.mixer(images[0], images[1], shown.probe, lam)
     # what is mixed inside a network is shown as it would look in the images
     return replace(batch, inputs=batch.hidden.mix(batch.inputs)) if batch.hidden else batch
+
+
+def _normalised(model: Any, pixels: torch.Tensor) -> torch.Tensor:
+    return model.data_preprocessor({'inputs': pixels * 255})['inputs']
 
 
 class PixelProbe:
@@ -127,3 +161,13 @@ class PixelProbe:
     def denormalise(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the images themselves."""
         return inputs
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A mixer, the loss of its config, whom it asks, and how images get to it."""
+
+    mixer: Mixer
+    loss: Any = None
+    probe: Probe = field(default_factory=PixelProbe)
+    normalise: Callable[[torch.Tensor], torch.Tensor] = lambda pixels: pixels

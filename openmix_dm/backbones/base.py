@@ -1,6 +1,7 @@
 """What every backbone offers to classifiers, mixers and analyses."""
 
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +40,32 @@ class Backbone(nn.Module):
         if name not in stages:
             raise ValueError(f'unknown stage: expected one of {", ".join(stages)}, got {name!r}')
         return stages[name]
+
+    @property
+    def example_size(self) -> tuple[int, int]:
+        """An image size that the network takes; most take many."""
+        return 64, 64
+
+    def features(self, inputs: Tensor, stage: str) -> Tensor:
+        """Return the output of a stage in the layout of the network, and run no further."""
+        handle = self.stage(stage).register_forward_hook(_stop)
+        try:
+            self._call_impl(inputs)  # not a compiled forward, which sees no hooks
+        except _Reached as reached:
+            return reached.output
+        finally:
+            handle.remove()
+        raise ValueError(f'stage {stage!r} of {type(self).__name__} was not run: it has no features')
+
+    def feature_map(self, inputs: Tensor, stage: str) -> Tensor:
+        """Return the output of a stage as a map, (N, C, h, w), and run no further."""
+        output = self.features(inputs, stage)
+        if output.dim() != 4:
+            raise ValueError(
+                f'{stage!r} of {type(self).__name__} has no feature map: expected an output (N, C, h, w), '
+                f'got {tuple(output.shape)}'
+            )
+        return output
 
     def init_weights(self) -> None:
         """Load the `pretrained` file, if there is one; random values were drawn by the constructor."""
@@ -96,3 +123,15 @@ class ConvBackbone(Backbone):
         for stage in self.stages.values():
             inputs = stage(inputs)
         return inputs.mean((2, 3))
+
+
+class _Reached(Exception):
+    """Carry the output of a stage out of the forward pass."""
+
+    def __init__(self, output: Tensor) -> None:
+        super().__init__()
+        self.output = output
+
+
+def _stop(module: nn.Module, args: Any, output: Tensor) -> None:
+    raise _Reached(output)

@@ -14,7 +14,7 @@ from openmix_dm.backbones.attention import CapturedAttention, capture_class_atte
 from openmix_dm.backbones.base import Backbone
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights
 from openmix_dm.backbones.published import published_weights
-from openmix_dm.backbones.timm_stages import find_stages
+from openmix_dm.backbones.timm_stages import find_stages, tokens_on_grid
 from openmix_dm.backbones.timm_stem import use_cifar_stem
 from openmix_dm.registry import BACKBONES
 
@@ -55,6 +55,19 @@ class TimmBackbone(Backbone):
     def stages(self) -> dict[str, nn.Module]:
         """Name the stem and the stages or blocks; layouts as in `find_stages`."""
         return find_stages(self.model, self.name)
+
+    @property
+    def example_size(self) -> tuple[int, int]:
+        """The image size that the network was made for, if it was made for one."""
+        size = getattr(getattr(self.model, 'patch_embed', None), 'img_size', None)
+        return tuple(size) if size is not None else super().example_size
+
+    def feature_map(self, inputs: Tensor, stage: str) -> Tensor:
+        """Return the output of a stage or block as a map, (N, C, h, w): tokens on their grid, without prefix tokens."""
+        output = self.features(inputs, stage)
+        if output.ndim == 3:
+            return tokens_on_grid(self.model, output, (inputs.shape[-2], inputs.shape[-1]))
+        return output.permute(0, 3, 1, 2) if getattr(self.model, 'output_fmt', 'NCHW') == 'NHWC' else output
 
     def tokens(self, inputs: Tensor) -> Tensor:
         """Return the final tokens before pooling, (N, T, C): prefix tokens first, or the positions of a map."""

@@ -1,6 +1,8 @@
 """Which modules of a timm model stand for its stages, told by the attributes that timm gives to each family."""
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 
 def find_stages(model: nn.Module, name: str) -> dict[str, nn.Module]:
@@ -20,6 +22,15 @@ def find_stages(model: nn.Module, name: str) -> dict[str, nn.Module]:
     raise ValueError(
         f'stages of {name}: expected a network built like ResNet, ViT, Swin or ConvNeXt, got parts {", ".join(parts)}'
     )
+
+
+def tokens_on_grid(model: Any, tokens: Tensor, size: tuple[int, int]) -> Tensor:
+    """Lay the tokens (N, T, C) of a ViT for an image of a size on the grid of patches, (N, C, h, w)."""
+    rows, columns = model.patch_embed.dynamic_feat_size(size)
+    patches = tokens[:, model.num_prefix_tokens :]
+    if patches.shape[1] != rows * columns:
+        raise ValueError(f'expected a token for each of {rows} x {columns} patches, got {patches.shape[1]} (dropped?)')
+    return patches.mT.reshape(len(tokens), -1, rows, columns)
 
 
 def _named(stem: nn.Module, modules: list[nn.Module], word: str) -> dict[str, nn.Module]:

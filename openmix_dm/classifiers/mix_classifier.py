@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+import torch
 from mmengine.model import BaseModel
 from torch import Tensor
 
@@ -44,6 +46,7 @@ class MixClassifier(BaseModel):
         """Load what the config names as pretrained; all else was initialised when it was built."""
         self.backbone.init_weights()
         self.mixer.init_weights()
+        self.mixer.attach(self)  # again: what a mixer has copied was not what is loaded now
 
     @property
     def probe(self) -> ModelProbe:
@@ -74,7 +77,15 @@ class MixClassifier(BaseModel):
             batch = self.mixer(inputs, labels, self.probe)
         with stopwatch.span('forward'):
             features, target = self._extract(batch)
-            return {**self.head.loss(features, target), **batch.losses}
+            losses = {**self.head.loss(features, target), **batch.losses}
+            if batch.clean:
+                losses['loss_clean'] = batch.clean * self._clean_loss(inputs, labels, target.policy)
+            return losses
+
+    def _clean_loss(self, inputs: Tensor, labels: Tensor, policy: int) -> Tensor:
+        """Return the loss on the batch as it was."""
+        target = replace(MixTarget.hard(labels), policy=policy)
+        return torch.stack(list(self.head.loss(self.backbone(inputs), target).values())).sum()
 
     def explain(self, data: dict[str, Any], picks: Sequence[Any]) -> dict[str, Any]:
         """Say which samples, lam and mixer make the loss of a batch, for a report about it."""

@@ -27,14 +27,8 @@ class ModelProbe:
 
     def features(self, inputs: Tensor, stage: str) -> Tensor:
         """Return the output of a named stage of the backbone."""
-        kept: list[Tensor] = []
-        handle = self._backbone.stage(stage).register_forward_hook(lambda module, args, output: kept.append(output))
-        try:
-            with evaluating(self._backbone), torch.no_grad():
-                self._backbone._call_impl(inputs)  # not a compiled forward, which sees no hooks
-        finally:
-            handle.remove()
-        return kept[0]
+        with evaluating(self._backbone), torch.no_grad():
+            return self._backbone.features(inputs, stage)
 
     def attention(self, inputs: Tensor) -> Tensor:
         """Return the class token's attention to the patches, (N, h, w)."""

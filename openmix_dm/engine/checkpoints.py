@@ -158,8 +158,8 @@ def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tens
 
 def fill_model(
     model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path, training: bool = False
-) -> None:
-    """Load weights that came from a file into a model; every key has to fit.
+) -> list[str]:
+    """Load weights that came from a file into a model; every key has to fit. Return which of its own were missing.
 
     Parts that only training needs, a learned mixer or the terms of a loss, may be missing: averaged weights come
     without them, and what they know of the training set is of no use, and of no size, without it.
@@ -182,6 +182,7 @@ def fill_model(
             f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '
             f'unexpected, such as {", ".join(wrong[:3])}'
         )
+    return missing
 
 
 def sha256_of(path: Path) -> str:

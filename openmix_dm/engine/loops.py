@@ -10,6 +10,7 @@ from mmengine.dist import all_reduce, is_distributed
 from mmengine.runner import EpochBasedTrainLoop, TestLoop, ValLoop
 from torch import nn
 
+from openmix_dm.classifiers.crops import average_crops
 from openmix_dm.engine.nonfinite import report
 from openmix_dm.engine.preemption import StopVote, stop_request
 from openmix_dm.errors import NumericError
@@ -120,7 +121,10 @@ class EpochTrainLoop(EpochBasedTrainLoop):
 
 @LOOPS.register_module()
 class ValidationLoop(ValLoop):
-    """Evaluate the trained network and, if there is one, its average: `top1` and `ema_top1`."""
+    """Evaluate the trained network and, if there are any, its average and the networks of its mixer.
+
+    Their metrics are `top1`, `ema_top1` and, for AutoMix, `momentum_top1`.
+    """
 
     def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
         super().__init__(runner, dataloader, evaluator)
@@ -135,6 +139,7 @@ class ValidationLoop(ValLoop):
         if averaged is not None:
             share_buffers(averaged)
             metrics |= {f'ema_{name}': value for name, value in evaluate(self, averaged, may_stop=True).items()}
+        metrics |= evaluate_mixer(self, self.runner.bare_model, may_stop=True)
         self.runner.call_hook('after_val_epoch', metrics=metrics)
         self.runner.call_hook('after_val')
         return metrics
@@ -153,6 +158,28 @@ class EvaluationLoop(TestLoop):
         metrics = evaluate(self, self.runner.bare_model.eval())
         self.runner.call_hook('after_test')
         return metrics
+
+
+def evaluate_mixer(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
+    """Return the metrics of the networks that a model's mixer owns, by their names."""
+    mixer = getattr(model, 'mixer', None)
+    metrics: dict[str, float] = {}
+    for prefix, network in (mixer.classifiers() if mixer else {}).items():
+        beside = Beside(network, model.data_preprocessor)
+        metrics |= {f'{prefix}_{name}': value for name, value in evaluate(loop, beside, may_stop).items()}
+    return metrics
+
+
+class Beside:
+    """Answer `val_step` as a model does, with another network behind the same preprocessor."""
+
+    def __init__(self, network: Any, preprocessor: Any) -> None:
+        self.network, self.preprocessor = network, preprocessor
+
+    def val_step(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return logits and labels as one entry for the batch."""
+        data = self.preprocessor(batch, False)
+        return [{'logits': average_crops(self.network, data['inputs']), 'labels': data['labels']}]
 
 
 @torch.no_grad()

@@ -13,6 +13,7 @@ from torch import nn
 
 from openmix_dm.checks import one_of
 from openmix_dm.engine.numerics import LossGuard
+from openmix_dm.engine.parameter_groups import OWNER
 from openmix_dm.errors import NumericError
 from openmix_dm.registry import OPTIM_WRAPPERS
 from openmix_dm.stopwatch import stopwatch
@@ -104,8 +105,11 @@ class MixOptimWrapper(OptimWrapper):
 
     def _clip_grad(self) -> None:
         # Not mmengine's: it reads the norm back from the device at each step and keeps all of them.
-        parameters = [p for group in self.optimizer.param_groups for p in group['params'] if p.grad is not None]
-        if parameters:
+        # And each owner's for itself: the gradients of a mixer must not decide how far the model steps.
+        owners: dict[str | None, list[nn.Parameter]] = {}
+        for group in self.optimizer.param_groups:
+            owners.setdefault(group.get(OWNER), []).extend(p for p in group['params'] if p.grad is not None)
+        for parameters in filter(None, owners.values()):
             self.clip_func(parameters, **self.clip_grad_kwargs)
 
     def state_dict(self) -> dict[str, Any]:

@@ -129,10 +129,10 @@ class RunFolder:
             write_atomically(self.path / METRICS, ''.join(kept))
 
     def final(self) -> dict[str, float]:
-        """Return the numbers for a table: median of the last 10 epochs, best and last, raw and EMA."""
+        """Return the numbers for a table: median of the last 10 epochs, best and last, of each network evaluated."""
         records = self.records('val')
         summary: dict[str, float] = {}
-        for prefix in ('', 'ema_'):
+        for prefix in sorted({name.removesuffix('top1') for record in records for name in record if _is_top1(name)}):
             values = [record[f'{prefix}top1'] for record in records if record.get(f'{prefix}top1') is not None]
             if values:
                 summary |= {f'{prefix}{name}': round(value, 4) for name, value in summarise(values).items()}
@@ -142,6 +142,10 @@ class RunFolder:
 def summarise(values: list[float]) -> dict[str, float]:
     """Return the paper's three ways to make one number of a training."""
     return {'median_last10': statistics.median(values[-10:]), 'best': max(values), 'last': values[-1]}
+
+
+def _is_top1(name: str) -> bool:
+    return name == 'top1' or name.endswith('_top1')
 
 
 def to_line(record: dict[str, Any]) -> str:

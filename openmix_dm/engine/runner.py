@@ -116,14 +116,21 @@ class MixRunner(Runner):
 
     def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
         """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""
-        if self.distributed and not torch.cuda.is_available() and model_wrapper_cfg is None:
+        if self.distributed and model_wrapper_cfg is None:
+            rests = getattr(getattr(model, 'mixer', None), 'rests', False)
             model_wrapper_cfg = {
                 'type': 'MMDistributedDataParallel',
-                'device_ids': None,
                 'broadcast_buffers': False,
-                'find_unused_parameters': self.cfg.get('find_unused_parameters', False),
+                'find_unused_parameters': self.cfg.get('find_unused_parameters', rests),
+                **({} if torch.cuda.is_available() else {'device_ids': None}),
             }
         return super().wrap_model(model_wrapper_cfg, model)
+
+    def build_optim_wrapper(self, optim_wrapper: Any) -> Any:
+        """Build the optimiser by our parameter groups, unless the config names another constructor."""
+        if isinstance(optim_wrapper, dict):
+            optim_wrapper = {'constructor': 'MixOptimConstructor', **optim_wrapper}
+        return super().build_optim_wrapper(optim_wrapper)
 
     def build_model(self, model: nn.Module | dict[str, Any]) -> nn.Module:
         """Build the model in the memory format of the config."""
@@ -229,5 +236,7 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        training = self._train_loop is not None
-        fill_model(self.bare_model, weights_in(state, ema), path, training)
+        model: Any = self.bare_model
+        missing = fill_model(model, weights_in(state, ema), path, training=self._train_loop is not None)
+        if any(key.startswith('mixer.') for key in missing):
+            model.mixer.attach(model)  # a learned mixer starts from these weights

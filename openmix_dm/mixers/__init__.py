@@ -1,6 +1,7 @@
 """Mixers: `mixer(images, labels) -> MixedBatch`. Each stands alone in any PyTorch loop."""
 
 from openmix_dm.mixers.attentivemix import AttentiveMix
+from openmix_dm.mixers.automix import AutoMix, SAMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
 from openmix_dm.mixers.cutmix import CutMix
 from openmix_dm.mixers.fmix import FMix
@@ -18,6 +19,7 @@ from openmix_dm.mixers.transmix import TransMix
 
 __all__ = [
     'AttentiveMix',
+    'AutoMix',
     'CutMix',
     'FMix',
     'GridMix',
@@ -29,6 +31,7 @@ __all__ = [
     'PuzzleMix',
     'RandomMixer',
     'ResizeMix',
+    'SAMix',
     'SaliencyMix',
     'SmoothMix',
     'TokenMix',

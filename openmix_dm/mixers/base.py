@@ -46,7 +46,9 @@ class Mixer(nn.Module):
         pair = self.mix(inputs, partner, lam, labels=labels, probe=probe)
         target = MixTarget(labels, y_b, pair.lam)
         index = partial(partner.index, size, inputs.device)
-        return MixedBatch(pair.inputs, target, index, pair.mask, pair.hidden, _relabel(target, pair), pair.losses)
+        return MixedBatch(
+            pair.inputs, target, index, pair.mask, pair.hidden, _relabel(target, pair), pair.losses, pair.clean
+        )
 
     def pair(self, x_a: Tensor, x_b: Tensor, lam: Lam) -> MixedPair:
         """Mix two aligned batches, x_a the own side: the primitive for mixing across streams."""
@@ -74,10 +76,25 @@ class Mixer(nn.Module):
         """Load pretrained weights of networks that the mixer owns; called when the model loads its own."""
 
     def attach(self, model: nn.Module) -> None:
-        """Prepare for a model before training: learned mixers copy what they need of it here."""
+        """Prepare for a model before training: learned mixers copy what they need of it here.
+
+        Called when the model is built, and again when it has loaded weights from elsewhere.
+        """
+
+    def begin(self, steps: int) -> None:
+        """Learn how many optimiser steps the whole run has: schedules end there. Called before training, or never."""
 
     def after_step(self, model: nn.Module) -> None:
         """Follow the model after an optimiser step: momentum networks are updated here."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether some batches leave trainable parameters of the mixer without a gradient."""
+        return False
+
+    def classifiers(self) -> dict[str, nn.Module]:
+        """Name the networks of the mixer's own, from images to logits, that are worth evaluating beside the model."""
+        return {}
 
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""

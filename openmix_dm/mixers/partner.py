@@ -144,6 +144,12 @@ def draw_partner(kind: str, size: int) -> Shift | Permutation:
     return Shift(int(torch.randint(1, size, (), device='cpu')) if size > 1 else 0)
 
 
+def both(partner: Partner, inputs: Tensor, measure: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Return what is measured of the inputs and of their partners, measuring each image once."""
+    own = measure(inputs)
+    return own, partner.derive(lambda images: own if images is inputs else measure(images), inputs)
+
+
 def _needs_graph(own: Tensor, weight: Tensor) -> bool:
     """Say whether autograd has to see the operation; writing into ready memory hides it."""
     return torch.is_grad_enabled() and (own.requires_grad or weight.requires_grad)

@@ -64,10 +64,28 @@ class RandomMixer(Mixer):
         for mixer in self.policies:
             mixer.attach(model)
 
+    def begin(self, steps: int) -> None:
+        """Tell every policy."""
+        for mixer in self.policies:
+            mixer.begin(steps)
+
     def after_step(self, model: nn.Module) -> None:
         """Let every policy follow the model."""
         for mixer in self.policies:
             mixer.after_step(model)
+
+    @property
+    def rests(self) -> bool:
+        """Whether a policy that is not drawn leaves its parameters without a gradient."""
+        return len(self.mixers) > 1 and any(parameter.requires_grad for parameter in self.parameters())
+
+    def classifiers(self) -> dict[str, nn.Module]:
+        """Name the networks of all policies; of two by the same name, the later policy's has its number."""
+        named: dict[str, nn.Module] = {}
+        for number, mixer in enumerate(self.policies):
+            for name, network in mixer.classifiers().items():
+                named[f'{name}{number}' if name in named else name] = network
+        return named
 
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""

@@ -63,6 +63,10 @@ class TransMix(Mixer):
         require_attention(model, 'TransMix')
         self.mixer.attach(model)
 
+    def begin(self, steps: int) -> None:
+        """Tell the wrapped mixer."""
+        self.mixer.begin(steps)
+
     def after_step(self, model: nn.Module) -> None:
         """Let the wrapped mixer follow the model."""
         self.mixer.after_step(model)

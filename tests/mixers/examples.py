@@ -3,6 +3,9 @@
 A new mixer adds its line here; without it the tests fail.
 """
 
+from torch import Tensor, nn
+
+from openmix_dm.backbones import Backbone
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS
 
@@ -20,8 +23,13 @@ EXAMPLES: dict[str, dict] = {
     'TokenMix': {'alpha': 1.0, 'patch_size': 4, 'minimum_tokens': 4},
     'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
     'PuzzleMix': {'alpha': 1.0},
+    'AutoMix': {'alpha': 1.0, 'stage': 'stage2'},
+    'SAMix': {'alpha': 1.0, 'stage': 'stage2'},
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
 }
+
+
+LEARNED = ('AutoMix', 'SAMix')  # need a model before the first batch
 
 
 def registered() -> list[str]:
@@ -39,7 +47,33 @@ def variants(name: str) -> list[dict]:
 
 
 def build(name: str, settings: dict) -> Mixer:
-    return MIXERS.build({'type': name, **settings})
+    """The mixer, ready for a batch: one that learns is attached to a small model."""
+    mixer = MIXERS.build({'type': name, **settings})
+    if name in LEARNED:
+        mixer.attach(AnyModel())
+    return mixer
+
+
+class AnyModel(nn.Module):
+    """A network in two stages for images of any size and with any number of channels, and a head for 50 classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backbone, self.head = AnyBackbone(), nn.Linear(8, 50)
+
+
+class AnyBackbone(Backbone):
+    def __init__(self) -> None:
+        super().__init__(num_features=8)
+        self.stage1 = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU())
+        self.stage2 = nn.Sequential(nn.Conv2d(4, 8, 3, stride=2, padding=1), nn.ReLU())
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        return {'stage1': self.stage1, 'stage2': self.stage2}
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return self.stage2(self.stage1(inputs.mean(dim=1, keepdim=True))).mean(dim=(2, 3))
 
 
 def cases() -> list[tuple[str, dict]]:

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from mixers.examples import EXAMPLES, build, case_id, cases, registered
+from mixers.examples import EXAMPLES, LEARNED, AnyModel, build, case_id, cases, registered
 
 from openmix_dm.mixers import MaskMixer, Mixer
 from openmix_dm.structures import MixedBatch
@@ -163,10 +163,23 @@ def test_6_nothing_waits_for_the_device(case):
 def test_7_the_model_is_asked_through_the_probe_only(case):
     """No mixer holds the model: what is not its own submodule is not reachable from it."""
     mixer = build(*case)
-    model = torch.nn.Linear(2, 2)
+    model = AnyModel() if case[0] in LEARNED else torch.nn.Linear(2, 2)
     mixer.attach(model)
-    assert model not in list(mixer.modules())
+    assert not set(model.modules()) & set(mixer.modules())
     mixer.after_step(model)
+
+
+@pytest.mark.parametrize('name', registered())
+def test_7_only_what_learns_gets_a_gradient(name):
+    """A mixer's own losses reach its own trainable parameters, and all of them; networks that it copied are frozen."""
+    mixer, inputs = build(name, EXAMPLES[name]), images().requires_grad_()
+    losses = mixer(inputs, torch.arange(8), ProbeOfNothing()).losses
+    assert all(key.startswith('loss_') for key in losses)
+    learned = [parameter for parameter in mixer.parameters() if parameter.requires_grad]
+    assert bool(losses) == bool(learned) == (name in LEARNED)
+    if losses:
+        sum(losses.values()).backward()
+        assert all(parameter.grad is not None for parameter in learned)
 
 
 @CASES

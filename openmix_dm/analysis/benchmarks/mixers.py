@@ -14,6 +14,7 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
+LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, what they wrap, parts of a whole step
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
     'ManifoldMix': {'stages': ['input']},
@@ -39,7 +40,7 @@ def ours() -> dict[str, Mixer]:
             {'type': name, 'alpha': 1.0, 'partner': partner, 'per_sample': per_sample, **MEASURED_WITH.get(name, {})}
         )
         for name in sorted(MIXERS.module_dict)
-        if name not in ('NoMix', 'RandomMixer', 'TransMix')  # nothing, and what they wrap
+        if name not in LEFT_OUT
         for partner in ('shift', 'permutation')
         for per_sample in (False, True)
     }

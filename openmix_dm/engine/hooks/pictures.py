@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from mmengine.hooks import Hook
 
+from openmix_dm.backbones.attention import evaluating
 from openmix_dm.registry import HOOKS
 
 
@@ -27,7 +28,7 @@ class PictureHook(Hook):
         dataset = runner.train_dataloader.dataset
         samples = [dataset[i * len(dataset) // self.n] for i in range(self.n)]
         data = {name: torch.stack([sample[name] for sample in samples]) for name in samples[0]}
-        with torch.no_grad():
+        with torch.no_grad(), evaluating(model):  # a mixer's own networks stay as they are
             data = model.data_preprocessor(data)
             batch = model.mixer(data['inputs'], data['labels'], model.probe)
             panels = browse.panels(data['inputs'], batch, model.head.loss_fn, show=model.probe.denormalise)

@@ -15,11 +15,11 @@ from torch import Tensor
 
 from openmix_dm.checks import non_negative, one_of
 from openmix_dm.mixers.base import Lam, Mixer, per_row
-from openmix_dm.mixers.partner import Partner
+from openmix_dm.mixers.partner import Partner, both
 from openmix_dm.mixers.pixels import pixels_of
 from openmix_dm.mixers.puzzle.energy import CURVATURE, Terms, build_energy
 from openmix_dm.mixers.puzzle.exact import solve_exact
-from openmix_dm.mixers.puzzle.saliency import both, saliency_of
+from openmix_dm.mixers.puzzle.saliency import saliency_of
 from openmix_dm.mixers.puzzle.solver import solve_relaxed
 from openmix_dm.mixers.puzzle.transport import sources, take_blocks
 from openmix_dm.registry import MIXERS

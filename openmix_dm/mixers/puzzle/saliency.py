@@ -13,12 +13,6 @@ from openmix_dm.structures import Probe
 Measure = Callable[[Tensor], Tensor]
 
 
-def both(partner: Partner, inputs: Tensor, measure: Measure) -> tuple[Tensor, Tensor]:
-    """Return what is measured of the inputs and of their partners, measuring each image once."""
-    own = measure(inputs)
-    return own, partner.derive(lambda images: own if images is inputs else measure(images), inputs)
-
-
 def saliency_of(partner: Partner, labels: Tensor | None, probe: Probe | None, grid: int) -> Measure:
     """Return a function from images to the saliency of each block, (N, g, g) float32, its sum 1 for each image.
 

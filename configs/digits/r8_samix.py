@@ -1,0 +1,4 @@
+# Digits, ResNet-8, SAMix with MCE: masks from 8 x 8 features; the momentum network follows faster than in long runs.
+_base_ = 'r8.py'
+
+model = dict(mixer=dict(type='SAMix', alpha=2.0, stage='stage2', momentum=0.98, momentum_end=0.999))

@@ -1,0 +1,186 @@
+"""AutoMix (https://arxiv.org/abs/2103.13027): a network that learns to mix, trained along with the model.
+
+One step has two independent draws of lam and partners. With one, the mix block learns: the momentum network classifies
+what its masks show, and the gradient goes through the frozen network to the masks. With the other, the model learns
+from images that the block has mixed, without gradient; it also learns from the images as they are.
+
+Where we differ from released code, and why:
+* one head for clean and mixed images, and one classifier for every mixer: this file adds no training step of its own;
+* the weight of the mask loss falls along a cosine over the whole run; released code anneals what it has annealed
+  already, so that the loss is gone after a thirtieth of it;
+* `mask_adjust` takes the masks of the model's batch to the lam of that batch, not to that of the block's;
+* the first, clean pass of the momentum network ends at the stage that masks are made of;
+* lam is always known to the block, and can be drawn for each sample.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from openmix_dm.checks import in_range, non_negative
+from openmix_dm.losses.functional import mixed_ce
+from openmix_dm.mixers.automix.block import MixBlock
+from openmix_dm.mixers.automix.masks import mask_loss, plain_near_ends, with_mean
+from openmix_dm.mixers.automix.momentum import MomentumNetwork
+from openmix_dm.mixers.automix.progress import Progress
+from openmix_dm.mixers.base import Lam, Mixer, per_row
+from openmix_dm.mixers.partner import Partner, both, draw_partner
+from openmix_dm.mixers.pixels import full_precision
+from openmix_dm.registry import MIXERS
+from openmix_dm.structures import MixedPair, Probe
+
+
+@MIXERS.register_module()
+class AutoMix(Mixer):
+    """Mix by masks that a network draws from the features of both images after `stage` and from lam.
+
+    momentum, momentum_end: what the momentum network keeps of itself at each step, along a cosine from one to the
+    other. mask_weight: of the loss that keeps the mean of masks within mask_margin of lam; it falls to 0 along a
+    cosine unless mask_annealing is off. lam_margin: so near to 0 or 1 the model's images are mixed as by Mixup.
+    mask_adjust: how often the model's masks are scaled to a mean of lam. clean_weight: of the loss on images as they
+    are.
+
+    `attach` makes the networks, out of a model with a backbone and a head. The labels have the drawn lam. The momentum
+    network is evaluated beside the model, as `momentum_top1`.
+    """
+
+    label_from = 'drawn'
+    upsampling = 'nearest'
+    variance_weight = 0.0  # within the mask loss
+
+    def __init__(
+        self,
+        alpha: float = 2.0,
+        stage: str = 'stage3',
+        momentum: float = 0.999,
+        momentum_end: float = 0.999999,
+        mask_weight: float = 0.1,
+        mask_margin: float = 0.1,
+        mask_annealing: bool = True,
+        lam_margin: float = 0.08,
+        mask_adjust: float = 0.0,
+        clean_weight: float = 1.0,
+        per_sample: bool = False,
+        partner: str = 'shift',
+    ) -> None:
+        super().__init__(alpha, per_sample, partner)
+        self.stage = stage
+        self.momentum = in_range('momentum', momentum, 0, 1)
+        self.momentum_end = in_range('momentum_end', momentum_end, momentum, 1)
+        self.mask_weight, self.mask_annealing = non_negative('mask_weight', mask_weight), mask_annealing
+        self.mask_margin, self.lam_margin = (
+            non_negative('mask_margin', mask_margin),
+            in_range('lam_margin', lam_margin, 0, 0.5),
+        )
+        self.mask_adjust = in_range('mask_adjust', mask_adjust, 0, 1)
+        self.clean_weight = non_negative('clean_weight', clean_weight)
+        self.progress = Progress()
+        self.network: MomentumNetwork | None = None
+        self.block: nn.Module | None = None
+
+    def make_block(self, channels: int) -> nn.Module:
+        """Build the network that draws masks."""
+        return MixBlock(channels)
+
+    # ---- beside the model ----
+
+    def attach(self, model: nn.Module) -> None:
+        """Copy a model and build the mix block for its features; another call copies its weights of the moment."""
+        whole: Any = model
+        if not hasattr(model, 'backbone') or not hasattr(model, 'head'):
+            raise ValueError(
+                f'{type(self).__name__} copies a model with a backbone and a head, got {type(model).__name__}'
+            )
+        if self.network is None:
+            whole.backbone.stage(self.stage)  # raises with the names that there are
+            network = MomentumNetwork(whole.backbone, whole.head)
+            self.block = self.make_block(_channels(network, self.stage)).to(next(network.parameters()).device)
+            self.network = network.train(self.training)
+        self.network.copy_from(whole)
+
+    def begin(self, steps: int) -> None:
+        """End the schedules after so many optimiser steps."""
+        self.progress.steps = steps
+
+    def after_step(self, model: nn.Module) -> None:
+        """Let the momentum network follow the model."""
+        self._network().follow(model, self.progress.between(1 - self.momentum, 1 - self.momentum_end))
+        self.progress.advance()
+
+    def classifiers(self) -> dict[str, nn.Module]:
+        """Name the momentum network, which can be evaluated."""
+        return {} if self.network is None else {'momentum': self.network}
+
+    # ---- one batch ----
+
+    def mix(
+        self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
+    ) -> MixedPair:
+        """Mix inputs with their partners; while training, with labels, also return what the mix block learns from."""
+        own, other = both(partner, inputs, self.features)
+        rows = per_row(lam, inputs)
+        with torch.no_grad():
+            mask = plain_near_ends(self.draw_mask(own, other, rows, inputs), rows, self.lam_margin)
+            if self.mask_adjust and torch.rand((), device='cpu').item() < self.mask_adjust:
+                mask = with_mean(mask, rows)
+        mixed = partner.blend(inputs, mask.to(inputs.dtype))
+        learning = self.training and torch.is_grad_enabled() and labels is not None
+        losses = self.learn(inputs, labels, own) if learning and labels is not None else {}
+        return MixedPair(mixed, rows, mask, losses=losses, clean=self.clean_weight)
+
+    def learn(self, inputs: Tensor, labels: Tensor, features: Tensor) -> dict[str, Tensor]:
+        """Return the losses of the mix block on a draw of its own; nothing but the block gets a gradient from them."""
+        lam = self.draw_lam(len(inputs), inputs.device)
+        partner, rows = draw_partner(self.partner, len(inputs)), per_row(lam, inputs)
+        mask = self.draw_mask(features, partner.take(features), rows, inputs)
+        logits = self._network()(partner.blend(inputs.float(), mask))
+        balance = mask_loss(mask, lam, self.mask_margin, self.variance_weight)
+        weight = self.progress.cosine() * self.mask_weight if self.mask_annealing else self.mask_weight
+        return {
+            'loss_block': mixed_ce(logits, labels, partner.take(labels), rows).mean(),
+            'loss_mask': balance * weight,
+        }
+
+    def features(self, images: Tensor) -> Tensor:
+        """Return what masks are made of: the momentum network's features, in full precision and without gradient."""
+        with full_precision(images.device):
+            features = self._network().features(images.float(), self.stage)
+        if features.shape[-1] * features.shape[-2] == 1:
+            raise ValueError(_too_small(type(self).__name__, self.stage, tuple(images.shape[-2:])))
+        return features
+
+    def draw_mask(self, own: Tensor, other: Tensor, lam: Tensor, inputs: Tensor) -> Tensor:
+        """Return masks (N, 1, H, W) float32 for the inputs out of the features of both sides."""
+        assert self.block is not None
+        with full_precision(inputs.device):
+            partners = F.interpolate(self.block(own, other, lam), inputs.shape[-2:], mode=self.upsampling)
+        return torch.sigmoid(-partners)
+
+    def _network(self) -> MomentumNetwork:
+        if self.network is None:
+            raise ValueError(
+                f'{type(self).__name__} learns along with a model: call attach(model) with a MixClassifier, or with '
+                'anything that has a backbone and a head, before the first batch'
+            )
+        return self.network
+
+    def extra_repr(self) -> str:
+        """Show the settings in `print(model)`."""
+        return f'{super().extra_repr()}, stage={self.stage!r}, momentum={self.momentum}..{self.momentum_end}'
+
+
+def _channels(network: MomentumNetwork, stage: str) -> int:
+    """Return how many features there are at each place after a stage, if it has places."""
+    channels, height, width = network.map_shape(stage)
+    if height * width == 1:
+        raise ValueError(_too_small('a learned mask', stage, network.backbone.example_size))
+    return channels
+
+
+def _too_small(who: str, stage: str, size: tuple[int, ...]) -> str:
+    return (
+        f'{who} needs features at several places, but after {stage!r} an image of {size[0]} x {size[1]} has 1 x 1; '
+        'choose an earlier stage'
+    )

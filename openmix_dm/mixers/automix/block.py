@@ -1,0 +1,85 @@
+"""The networks that draw masks: attention of each place of the own features over all places of the partner's."""
+
+import torch
+from torch import Tensor, nn
+
+
+class MixBlock(nn.Module):
+    """AutoMix's block: from two feature maps (N, C, h, w) and lam (N,) to how much of the partner each place shows.
+
+    lam_channel: append lam to the own features and 1 - lam to the partner's, without which the block cannot know it.
+    Returns (N, 1, h, w), to be squashed by a sigmoid.
+    """
+
+    def __init__(self, channels: int, lam_channel: bool = True) -> None:
+        super().__init__()
+        width = channels + lam_channel
+        self.lam_channel = lam_channel
+        self.embed = nn.Conv2d(width, max(channels // 2, 1), 1)  # of both sides, queries and keys alike
+        self.value = nn.Conv2d(width, 1, 1)
+        initialise(self)
+
+    def forward(self, own: Tensor, other: Tensor, lam: Tensor) -> Tensor:
+        """Return the partner's weight before the sigmoid."""
+        if self.lam_channel:
+            own, other = with_channel(own, lam), with_channel(other, 1 - lam)
+        return attend(self.embed(own), self.embed(other), self.value(other))
+
+
+class PairMixBlock(nn.Module):
+    """SAMix's block: queries and keys of both images together, lam as a gain, values by two layers.
+
+    lam_gain: how much lam bends before it scales the features, see `bend`; None takes it as it is.
+    dropout: of the values' hidden features.
+    """
+
+    def __init__(self, channels: int, lam_gain: float | None = None, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.lam_gain = lam_gain
+        hidden = max(channels // 2, 1)
+        self.query = nn.Conv2d(2 * channels, hidden, 1)
+        self.key = nn.Conv2d(2 * channels, hidden, 1)
+        self.value = nn.Sequential(
+            nn.Conv2d(channels, hidden, 1, bias=False),
+            nn.BatchNorm2d(hidden),
+            nn.ELU(),
+            nn.Dropout(dropout),
+            nn.Conv2d(hidden, 1, 1),
+        )
+        initialise(self)
+
+    def forward(self, own: Tensor, other: Tensor, lam: Tensor) -> Tensor:
+        """Return the partner's weight before the sigmoid."""
+        lam = lam if self.lam_gain is None else bend(lam, self.lam_gain)
+        lam = lam[:, None, None, None]
+        own, other = own * (1 + lam), other * (2 - lam)
+        both = torch.cat((own, other), dim=1)
+        return attend(self.query(both), self.key(both), self.value(other))
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Return for each place of the query the values of all places, weighed by how their keys fit, (N, 1, h, w)."""
+    places = query.flatten(2).mT @ key.flatten(2)
+    weights = (places / query.shape[1] ** 0.5).softmax(dim=2)
+    return (weights @ value.flatten(2).mT).mT.view_as(value)
+
+
+def with_channel(features: Tensor, value: Tensor) -> Tensor:
+    """Append a channel that is one number for each sample."""
+    plane = value.to(features.dtype)[:, None, None, None].expand(-1, 1, *features.shape[2:])
+    return torch.cat((features, plane), dim=1)
+
+
+def bend(lam: Tensor, gain: float) -> Tensor:
+    """Return lam, flatter around 1/2 the smaller the gain: 0, 1/2 and 1 stay."""
+    k = gain + 1
+    return (4 / 3 * lam**3 - 2 * lam**2 + k * lam) / (k - 2 / 3)
+
+
+def initialise(block: nn.Module) -> None:
+    """Start with small weights: masks of one half, which the first steps take apart."""
+    for module in block.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.normal_(module.weight, std=0.01)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

@@ -1,0 +1,30 @@
+"""What is asked of learned masks, and what is done to them. A mask (N, 1, h, w) weighs the own image."""
+
+import torch
+from torch import Tensor
+
+from openmix_dm.mixers.base import Lam
+
+
+def mask_loss(mask: Tensor, lam: Lam, margin: float, variance: float) -> Tensor:
+    """Return how far the mean of the mask is from lam, beyond a margin, less `variance` times its variance.
+
+    One lam for the batch is compared with the mean over the batch; a lam for each sample with the mean of each.
+    """
+    mean = mask.mean(dim=(1, 2, 3)) if isinstance(lam, Tensor) else mask.mean()
+    loss = ((mean - lam).abs() - margin).clamp(min=0).mean()
+    return loss - variance * (mask - mask.mean()).square().mean() if variance else loss
+
+
+def with_mean(mask: Tensor, lam: Tensor) -> Tensor:
+    """Return masks whose means are lam (N,): scaled towards 0 where they were above it, towards 1 where below."""
+    lam, mean = lam[:, None, None, None], mask.mean(dim=(1, 2, 3), keepdim=True)
+    tiny = torch.finfo(mask.dtype).tiny
+    lower, higher = mask * (lam / mean.clamp(min=tiny)), 1 - (1 - mask) * ((1 - lam) / (1 - mean).clamp(min=tiny))
+    return torch.where(mean > lam, lower, higher)
+
+
+def plain_near_ends(mask: Tensor, lam: Tensor, margin: float) -> Tensor:
+    """Return masks that are lam (N,) everywhere, as for Mixup, where lam is within the margin of 0 or 1."""
+    lam = lam[:, None, None, None]
+    return torch.where((lam <= margin) | (1 - lam <= margin), lam, mask)
