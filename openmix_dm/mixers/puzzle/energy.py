@@ -41,6 +41,12 @@ class Energy:
     right: Tensor  # (N, g, g) weight of the edge to the block on the right; the last column is 0
     steps: int  # z is one of 0, 1 / steps, ..., 1
 
+    def of(self, z: Tensor) -> Tensor:
+        """Return E of each sample (N,)."""
+        alone = self.linear * z + self.curvature * (z.square() - z)
+        below, beside = z.roll(-1, 1), z.roll(-1, 2)  # what comes around has weight 0
+        return (alone + self.down * (z - below).square() + self.right * (z - beside).square()).sum(dim=(1, 2))
+
 
 def build_energy(saliency: tuple[Tensor, Tensor], cells: tuple[Tensor, Tensor], lam: Tensor, terms: Terms) -> Energy:
     """Return the energy of a batch; each pair is (own, partner's).
