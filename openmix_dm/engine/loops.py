@@ -155,7 +155,10 @@ class EvaluationLoop(TestLoop):
     def run(self) -> dict[str, float]:
         """Evaluate as validation does."""
         self.runner.call_hook('before_test')
-        metrics = evaluate(self, self.runner.bare_model.eval())
+        model = self.runner.bare_model.eval()
+        # first: what a metric leaves in a file is then the model's
+        beside = evaluate_mixer(self, model) if self.runner.mixer_is_loaded else {}
+        metrics = {**evaluate(self, model), **beside}
         self.runner.call_hook('after_test')
         return metrics
 

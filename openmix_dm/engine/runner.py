@@ -50,6 +50,7 @@ class MixRunner(Runner):
     optim_wrapper: Any
     param_schedulers: Any
     _has_loaded: bool
+    mixer_is_loaded: bool = True  # False where the loaded weights came without the mixer's
     averaged_model: nn.Module | None = None  # set by EmaHook; evaluated beside the trained one
 
     # ---- the folder: one log, one board, nothing named by the clock ----
@@ -238,5 +239,6 @@ class MixRunner(Runner):
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
         model: Any = self.bare_model
         missing = fill_model(model, weights_in(state, ema), path, training=self._train_loop is not None)
-        if any(key.startswith('mixer.') for key in missing):
+        self.mixer_is_loaded = not any(key.startswith('mixer.') for key in missing)
+        if not self.mixer_is_loaded:
             model.mixer.attach(model)  # a learned mixer starts from these weights

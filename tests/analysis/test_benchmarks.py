@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from openmix_dm.analysis.benchmarks import command, loader, losses, mixers, timing
+from openmix_dm.analysis.benchmarks import command, loader, losses, mixed_steps, mixers, timing
 from openmix_dm.datasets.decode import read_image
 
 
@@ -78,4 +78,13 @@ def test_the_measured_files_are_jpegs_of_imagenets_size():
 def test_an_iteration_of_the_runner_is_measured(capsys):
     assert command.main(['step', '--rounds', '1', '--json']) == 0
     rows = json.loads(capsys.readouterr().out)['rows']
-    assert [row['name'] for row in rows] == ['bare loop (limit)', 'runner']
+    assert [row['name'] for row in rows][:2] == ['bare loop (limit)', 'runner']
+    assert set(mixed_steps.TARGETS) < {row['name'] for row in rows}
+    assert all(row['target'] for row in rows if 'limit' not in row['name'])
+
+
+def test_steps_are_measured_by_mixer():
+    timings = {timing.name: timing.ratio for timing in mixed_steps.measure(1, batch=4, whole_batch=2, size=16)}
+    assert set(timings) == {mixed_steps.VANILLA, *mixed_steps.TARGETS}
+    assert timings['AutoMix'] > timings['PuzzleMix'] > 1
+    assert all(ratio > 0 for ratio in timings.values())

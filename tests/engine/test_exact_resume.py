@@ -29,6 +29,23 @@ MIXTURE = (
     "model.head.loss=dict(_delete_=True, type='ByPolicy', losses=[dict(type='DecoupledCE', eta=1.0), "
     "dict(type='DecoupledCE', eta=0.1), dict(type='DecoupledCE', eta=0.1)])",
 )
+VIT = (
+    "model.backbone=dict(_delete_=True, type='TimmBackbone', name='vit_tiny_patch16_224', img_size=16, "
+    'options=dict(patch_size=4, depth=1, embed_dim=24, num_heads=2))'
+)
+LEARNED = "type='{}', stage='stage2', momentum=0.9, momentum_end=0.99"
+DYNAMIC = {  # PuzzleMix is in the mixture
+    'automix': (f'model.mixer=dict(_delete_=True, {LEARNED.format("AutoMix")})', *SMALL_IMAGES),
+    'automix, accumulated': (
+        f'model.mixer=dict(_delete_=True, {LEARNED.format("AutoMix")}, mask_adjust=0.5)',
+        'optim_wrapper.accumulative_counts=2',
+        'global_batch_size=400',
+        *SMALL_IMAGES,
+    ),
+    'samix with ema': (f'model.mixer=dict(_delete_=True, {LEARNED.format("SAMix")}, dropout=0.1)', *SMALL_IMAGES, *EMA),
+    'transmix': (VIT, "model.mixer=dict(_delete_=True, type='TransMix', mixer=dict(type='CutMix', alpha=1.0))"),
+    'tokenmix': (VIT, "model.mixer=dict(_delete_=True, type='TokenMix', alpha=1.0, patch_size=4, minimum_tokens=2)"),
+}
 SLOW = {
     'mixture with a dynamic policy': MIXTURE,
     'one worker': ('train_dataloader.num_workers=1',),
@@ -79,6 +96,12 @@ def test_resume_is_exact(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize('name', SLOW)
 def test_resume_is_exact_slowly(name, tmp_path, monkeypatch):
     check(SLOW[name], tmp_path, monkeypatch, cuts=(4,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', DYNAMIC)
+def test_resume_is_exact_for_mixers_that_ask_a_network(name, tmp_path, monkeypatch):
+    check(DYNAMIC[name], tmp_path, monkeypatch, cuts=(2,) if 'accumulated' in name else (4,))
 
 
 @pytest.mark.slow

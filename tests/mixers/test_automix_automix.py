@@ -254,6 +254,7 @@ def test_a_model_without_backbone_and_a_mixer_without_model_are_refused():
         (AutoMix, {'lam_margin': 0.6}),
         (AutoMix, {'mask_adjust': 2.0}),
         (AutoMix, {'clean_weight': -1.0}),
+        (AutoMix, {'init_std': 0.0}),
         (SAMix, {'lam_gain': -0.5}),
         (SAMix, {'dropout': 1.5}),
     ],

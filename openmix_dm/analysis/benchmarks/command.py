@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from openmix_dm.analysis.benchmarks import loader, losses, mixers, step
+from openmix_dm.analysis.benchmarks import loader, losses, mixed_steps, mixers, step
 from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
 from openmix_dm.engine.command import run_command
 
@@ -78,7 +78,9 @@ def _mixers(rounds: int | None) -> list[dict[str, Any]]:
 
 def _step(rounds: int | None) -> list[dict[str, Any]]:
     timings = step.measure(rounds or 20)
-    return _rows('ResNet-8, 32 px, batch 100, Mixup with DM(CE): one iteration', timings, step.TARGETS.get)
+    iteration = _rows('ResNet-8, 32 px, batch 100, Mixup with DM(CE): one iteration', timings, step.TARGETS.get)
+    by_mixer = mixed_steps.measure(max(1, (rounds or 20) // 5))
+    return iteration + _rows('CIFAR ResNet-18, 32 px: a step by mixer', by_mixer, mixed_steps.TARGETS.get)
 
 
 def _loader(rounds: int | None) -> list[dict[str, Any]]:

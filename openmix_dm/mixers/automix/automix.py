@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range, non_negative
+from openmix_dm.checks import in_range, non_negative, positive
 from openmix_dm.losses.functional import mixed_ce
 from openmix_dm.mixers.automix.block import MixBlock
 from openmix_dm.mixers.automix.masks import mask_loss, plain_near_ends, with_mean
@@ -40,7 +40,8 @@ class AutoMix(Mixer):
     other. mask_weight: of the loss that keeps the mean of masks within mask_margin of lam; it falls to 0 along a
     cosine unless mask_annealing is off. lam_margin: so near to 0 or 1 the model's images are mixed as by Mixup.
     mask_adjust: how often the model's masks are scaled to a mean of lam. clean_weight: of the loss on images as they
-    are.
+    are. init_std: of the block's first weights; for a short run, or few features, larger ones save thousands of steps
+    in which all places get the same mask.
 
     `attach` makes the networks, out of a model with a backbone and a head. The labels have the drawn lam. The momentum
     network is evaluated beside the model, as `momentum_top1`.
@@ -62,6 +63,7 @@ class AutoMix(Mixer):
         lam_margin: float = 0.08,
         mask_adjust: float = 0.0,
         clean_weight: float = 1.0,
+        init_std: float = 0.01,
         per_sample: bool = False,
         partner: str = 'shift',
     ) -> None:
@@ -76,13 +78,14 @@ class AutoMix(Mixer):
         )
         self.mask_adjust = in_range('mask_adjust', mask_adjust, 0, 1)
         self.clean_weight = non_negative('clean_weight', clean_weight)
+        self.init_std = positive('init_std', init_std)
         self.progress = Progress()
         self.network: MomentumNetwork | None = None
         self.block: nn.Module | None = None
 
     def make_block(self, channels: int) -> nn.Module:
         """Build the network that draws masks."""
-        return MixBlock(channels)
+        return MixBlock(channels, init_std=self.init_std)
 
     # ---- beside the model ----
 

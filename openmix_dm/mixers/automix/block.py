@@ -8,16 +8,16 @@ class MixBlock(nn.Module):
     """AutoMix's block: from two feature maps (N, C, h, w) and lam (N,) to how much of the partner each place shows.
 
     lam_channel: append lam to the own features and 1 - lam to the partner's, without which the block cannot know it.
-    Returns (N, 1, h, w), to be squashed by a sigmoid.
+    init_std: of the first weights. Returns (N, 1, h, w), to be squashed by a sigmoid.
     """
 
-    def __init__(self, channels: int, lam_channel: bool = True) -> None:
+    def __init__(self, channels: int, lam_channel: bool = True, init_std: float = 0.01) -> None:
         super().__init__()
         width = channels + lam_channel
         self.lam_channel = lam_channel
         self.embed = nn.Conv2d(width, max(channels // 2, 1), 1)  # of both sides, queries and keys alike
         self.value = nn.Conv2d(width, 1, 1)
-        initialise(self)
+        initialise(self, init_std)
 
     def forward(self, own: Tensor, other: Tensor, lam: Tensor) -> Tensor:
         """Return the partner's weight before the sigmoid."""
@@ -30,10 +30,12 @@ class PairMixBlock(nn.Module):
     """SAMix's block: queries and keys of both images together, lam as a gain, values by two layers.
 
     lam_gain: how much lam bends before it scales the features, see `bend`; None takes it as it is.
-    dropout: of the values' hidden features.
+    dropout: of the values' hidden features. init_std: of the first weights.
     """
 
-    def __init__(self, channels: int, lam_gain: float | None = None, dropout: float = 0.0) -> None:
+    def __init__(
+        self, channels: int, lam_gain: float | None = None, dropout: float = 0.0, init_std: float = 0.01
+    ) -> None:
         super().__init__()
         self.lam_gain = lam_gain
         hidden = max(channels // 2, 1)
@@ -46,7 +48,7 @@ class PairMixBlock(nn.Module):
             nn.Dropout(dropout),
             nn.Conv2d(hidden, 1, 1),
         )
-        initialise(self)
+        initialise(self, init_std)
 
     def forward(self, own: Tensor, other: Tensor, lam: Tensor) -> Tensor:
         """Return the partner's weight before the sigmoid."""
@@ -76,10 +78,10 @@ def bend(lam: Tensor, gain: float) -> Tensor:
     return (4 / 3 * lam**3 - 2 * lam**2 + k * lam) / (k - 2 / 3)
 
 
-def initialise(block: nn.Module) -> None:
-    """Start with small weights: masks of one half, which the first steps take apart."""
+def initialise(block: nn.Module, std: float) -> None:
+    """Start with small weights: all places alike, and masks of one half, until the steps take them apart."""
     for module in block.modules():
         if isinstance(module, nn.Conv2d):
-            nn.init.normal_(module.weight, std=0.01)
+            nn.init.normal_(module.weight, std=std)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)

@@ -36,6 +36,7 @@ class SAMix(AutoMix):
         lam_margin: float = 0.08,
         mask_adjust: float = 0.0,
         clean_weight: float = 1.0,
+        init_std: float = 0.01,
         lam_gain: float | None = None,
         dropout: float = 0.0,
         per_sample: bool = False,
@@ -52,6 +53,7 @@ class SAMix(AutoMix):
             lam_margin=lam_margin,
             mask_adjust=mask_adjust,
             clean_weight=clean_weight,
+            init_std=init_std,
             per_sample=per_sample,
             partner=partner,
         )
@@ -60,4 +62,4 @@ class SAMix(AutoMix):
 
     def make_block(self, channels: int) -> nn.Module:
         """Build the network that draws masks."""
-        return PairMixBlock(channels, self.lam_gain, self.dropout)
+        return PairMixBlock(channels, self.lam_gain, self.dropout, self.init_std)

@@ -1,0 +1,115 @@
+"""What each mixer adds to a training step: forward, backward and SGD of a CIFAR ResNet-18 at 32 px."""
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from openmix_dm.analysis.benchmarks.timing import Timing, compare
+from openmix_dm.registry import MIXERS, MODELS
+
+VANILLA, MIXING = 'vanilla (limit)', 'PuzzleMix, mixing alone'
+WHOLE: dict[str, dict[str, Any]] = {  # mixers that run networks: measured by whole steps
+    'PuzzleMix': {'alpha': 1.0, 'block_num': 5, 't_size': 4},
+    'AutoMix': {'alpha': 2.0, 'stage': 'stage3'},
+    'SAMix': {'alpha': 2.0, 'stage': 'stage3'},
+}
+STATIC = ('Mixup', 'CutMix', 'ManifoldMix', 'FMix', 'GridMix', 'ResizeMix', 'SaliencyMix', 'SmoothMix')
+TARGETS = {'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, **dict.fromkeys(STATIC, 1.01)}
+BATCH, WHOLE_BATCH = 100, 25  # whole steps have the same ratios at a quarter of the batch, in a quarter of the time
+
+
+def measure(rounds: int, batch: int = BATCH, whole_batch: int = WHOLE_BATCH, size: int = 32) -> list[Timing]:
+    """Return the time of a step with each mixer relative to one without.
+
+    A static mixer adds its mixing and nothing else, far less than steps differ by chance: its time is measured by
+    itself and added to that of a vanilla step. That of PuzzleMix without its saliency is measured in the same way, over
+    all grids that it draws.
+    """
+    torch.set_num_threads(1)
+    steps = {VANILLA: training_step({'type': 'NoMix'}, whole_batch, size)}
+    steps |= {name: training_step({'type': name, **settings}, whole_batch, size) for name, settings in WHOLE.items()}
+    timings = compare(VANILLA, steps, rounds, seconds_each=float('inf'))
+    vanilla = seconds(training_step({'type': 'NoMix'}, batch, size), rounds)
+    puzzle = statistics.mean(mixing_alone(grid, batch, size, 4 * rounds) for grid in (2, 4, 8, 16) if grid <= size // 2)
+    timings.append(Timing(MIXING, puzzle * 1e3, puzzle / vanilla))
+    for name in STATIC:
+        mixing = seconds(mixed_batch(MIXERS.build({'type': name, 'alpha': 1.0}), batch, size), 20 * rounds)
+        timings.append(Timing(name, (vanilla + mixing) * 1e3, 1 + mixing / vanilla))
+    return timings
+
+
+def training_step(mixer: dict[str, Any], batch: int, size: int) -> Callable[[], object]:
+    """Return a function that trains for one step."""
+    torch.manual_seed(0)
+    model = MODELS.build(
+        {
+            'type': 'MixClassifier',
+            'backbone': {'type': 'CifarResNet', 'depth': 18},
+            'head': {'type': 'LinearHead', 'num_classes': 100, 'loss': {'type': 'MixedCE'}},
+            'mixer': mixer,
+            'data_preprocessor': {'type': 'Normalise', 'mean': [128.0] * 3, 'std': [64.0] * 3},
+        }
+    ).train()
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.SGD(learning, lr=0.01, momentum=0.9, weight_decay=1e-4)
+    images, labels = torch.randn(batch, 3, size, size), torch.randint(100, (batch,))
+
+    def step() -> None:
+        loss: Any = sum(model.loss(images, labels).values())
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        model.mixer.after_step(model)
+
+    return step
+
+
+def mixed_batch(mixer: Any, batch: int, size: int) -> Callable[[], object]:
+    """Return a function that mixes a batch, or the widest features of a ResNet-18 if a stage was drawn."""
+    images, labels = torch.randn(batch, 3, size, size), torch.randint(100, (batch,))
+    features = torch.randn(batch, 64, size, size)
+
+    def mix() -> None:
+        mixed = mixer(images, labels)
+        if mixed.hidden is not None:
+            mixed.hidden.mix(features)
+
+    return mix
+
+
+def mixing_alone(grid: int, batch: int, size: int, rounds: int) -> float:
+    """Return the seconds that PuzzleMix takes on one of its grids, given the saliency."""
+    mixer: Any = MIXERS.build({'type': 'PuzzleMix', **WHOLE['PuzzleMix']})
+    mixer.draw_grid = lambda height, width: grid
+    images, labels = torch.rand(batch, 3, size, size), torch.randint(100, (batch,))
+    probe = GivenSaliency(torch.randn(batch, 3, size, size).abs() ** 3)
+    return seconds(lambda: mixer(images, labels, probe), rounds)
+
+
+class GivenSaliency:
+    """Answer PuzzleMix at no cost."""
+
+    def __init__(self, saliency: torch.Tensor) -> None:
+        self._saliency = saliency
+
+    def saliency(self, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Return what was given."""
+        return self._saliency
+
+    def denormalise(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the images themselves."""
+        return inputs
+
+
+def seconds(function: Callable[[], object], rounds: int) -> float:
+    """Return the median CPU time of a function, after a call that does not count."""
+    function()
+    times = []
+    for _ in range(rounds):
+        start = time.thread_time()
+        function()
+        times.append(time.thread_time() - start)
+    return statistics.median(times)
