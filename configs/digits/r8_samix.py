@@ -1,4 +1,5 @@
-# Digits, ResNet-8, SAMix with MCE: masks from 8 x 8 features; the momentum network follows faster than in long runs.
-_base_ = 'r8.py'
+# Digits, ResNet-8, SAMix with MCE: as for AutoMix, but for the start and the step of the mix block.
+_base_ = 'r8_automix.py'
 
-model = dict(mixer=dict(type='SAMix', alpha=2.0, stage='stage2', momentum=0.98, momentum_end=0.999))
+model = dict(mixer=dict(type='SAMix', init_std=0.3))
+optim_wrapper = dict(paramwise_cfg=dict(custom_keys={'mixer': dict(lr_mult=1.0)}))
