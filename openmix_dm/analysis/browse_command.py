@@ -10,10 +10,10 @@ import torch
 
 from openmix_dm.analysis import browse, sources
 from openmix_dm.engine import config as configs
-from openmix_dm.engine.checkpoints import fill_model, load_file, weights_in
+from openmix_dm.engine.checkpoints import load_file, weights_in
 from openmix_dm.engine.command import run_command
 from openmix_dm.engine.signatures import arguments_of
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import LOSSES, MIXERS, MODELS
 from openmix_dm.structures import MixedBatch, Probe
@@ -84,22 +84,27 @@ def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':
             raise ConfigError(f'--checkpoint belongs to a config, got the mixer {what}')
         return Shown(named_mixer(what))
     config = configs.load_config(what).model
-    if config.get('terms'):
-        return Shown(mixer_of_terms(what, config), LOSSES.build(config.head.loss))
+    if not config.get('mixer'):
+        return _shown_of_terms(what, config, checkpoint)
     model = MODELS.build(config).eval()
     model.mixer.init_weights()  # a teacher looks at the images as it does in training
     if checkpoint is None:
         return Shown(model.mixer, model.head.loss_fn)
-    fill_model(model, weights_in(load_file(checkpoint)), checkpoint)
+    missing, unexpected = model.load_state_dict(weights_in(load_file(checkpoint)), strict=False)
+    if unexpected or any(not key.startswith('mixer.teacher') for key in missing):
+        raise CheckpointError(f'{checkpoint} does not fit the model of {what}: {[*missing, *unexpected][:3]}')
     return Shown(model.mixer, model.head.loss_fn, model.probe, lambda pixels: _normalised(model, pixels))
 
 
-def mixer_of_terms(what: str, config: Any) -> Mixer:
-    """Return the mixer of the last term of a semi-supervised loss that has one."""
-    found = [term.mixer for term in config.terms.values() if term and term.get('mixer')]
-    if not found:
-        raise ConfigError(f'{what} mixes nothing; name a config with a mixer, or a mixer such as Mixup')
-    return MIXERS.build(found[-1])
+def _shown_of_terms(what: str, config: Any, checkpoint: Path | None) -> 'Shown':
+    """Return the mixer that a term of a semi-supervised loss has."""
+    found = [term.mixer for term in (config.get('terms') or {}).values() if term and term.get('mixer')]
+    if not found or checkpoint is not None:
+        reason = 'mixes nothing' if not found else 'has a mixer in a term of its loss, which no checkpoint changes'
+        raise ConfigError(f'{what} {reason}; name a config with a mixer, or a mixer such as Mixup')
+    mixer = MIXERS.build(found[-1])
+    mixer.init_weights()
+    return Shown(mixer, LOSSES.build(config.head.loss))
 
 
 def named_mixer(name: str) -> Mixer:

@@ -159,7 +159,7 @@ def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tens
 def fill_model(
     model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path, training: bool = False
 ) -> list[str]:
-    """Load weights that came from a file into a model; every key has to fit. Return those that the file lacks.
+    """Load weights that came from a file into a model; every key has to fit. Return which of its own were missing.
 
     Parts that only training needs, a learned mixer or the terms of a loss, may be missing: averaged weights come
     without them, and what they know of the training set is of no use, and of no size, without it.

@@ -10,6 +10,7 @@ from mmengine.dist import all_reduce, is_distributed
 from mmengine.runner import EpochBasedTrainLoop, TestLoop, ValLoop
 from torch import nn
 
+from openmix_dm.classifiers.crops import average_crops
 from openmix_dm.engine.nonfinite import report
 from openmix_dm.engine.preemption import StopVote, stop_request
 from openmix_dm.errors import NumericError
@@ -154,9 +155,10 @@ class EvaluationLoop(TestLoop):
     def run(self) -> dict[str, float]:
         """Evaluate as validation does."""
         self.runner.call_hook('before_test')
-        metrics = evaluate(self, self.runner.bare_model.eval())
-        if self.runner.mixer_is_loaded:
-            metrics |= evaluate_mixer(self, self.runner.bare_model)
+        model = self.runner.bare_model.eval()
+        # first: what a metric leaves in a file is then the model's
+        beside = evaluate_mixer(self, model) if self.runner.mixer_is_loaded else {}
+        metrics = {**evaluate(self, model), **beside}
         self.runner.call_hook('after_test')
         return metrics
 
@@ -180,7 +182,7 @@ class Beside:
     def val_step(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
         """Return logits and labels as one entry for the batch."""
         data = self.preprocessor(batch, False)
-        return [{'logits': self.network(data['inputs']), 'labels': data['labels']}]
+        return [{'logits': average_crops(self.network, data['inputs']), 'labels': data['labels']}]
 
 
 @torch.no_grad()

@@ -237,8 +237,8 @@ class MixRunner(Runner):
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        training, model = self._train_loop is not None, self.bare_model
-        missing = fill_model(model, weights_in(state, ema), path, training)
+        model: Any = self.bare_model
+        missing = fill_model(model, weights_in(state, ema), path, training=self._train_loop is not None)
         self.mixer_is_loaded = not any(key.startswith('mixer.') for key in missing)
         if not self.mixer_is_loaded:
-            model.mixer.attach(model)  # type: ignore[operator, union-attr]  # a learned mixer starts from these weights
+            model.mixer.attach(model)  # a learned mixer starts from these weights
