@@ -40,6 +40,7 @@ class Kind:
     model: dict[str, Any]
     size: int
     streams: StreamShape | None = None
+    policies: int = 1  # of a mixture; its probs say which is drawn
 
 
 def kinds_of(config: Config) -> list[Kind]:
@@ -53,7 +54,7 @@ def kinds_of(config: Config) -> list[Kind]:
         if count > 1:
             one['mixer']['probs'] = [float(number == policy) for number in range(count)]
         key = json.dumps([_without_numbers(one), size, repr(streams)], sort_keys=True)
-        kinds.append(Kind(key, one, size, streams))
+        kinds.append(Kind(key, one, size, streams, count))
     return kinds
 
 
@@ -65,18 +66,14 @@ def try_kind(kind: Kind) -> Trial:
         batch = make_batch(IMAGES, kind.size, kind.streams)
         if kind.streams is not None:
             introduce(model, kind.streams)
-        image = torch.empty(1, 3, kind.size, kind.size)
-    gflops = _gflops(model, image)
     memory = SavedMemory(model.train())
     with memory.counting():
         losses = model(**batch, mode='loss')
     sum(value for name, value in losses.items() if name.startswith('loss')).backward()
-    lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
-    if lost:
-        raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
+    _check_gradients(model, kind)
     return Trial(
         parameters=_count(model.backbone) + _count(model.head),
-        gflops=gflops,
+        gflops=_gflops(model, kind),
         weights=_count(model),
         learned=sum(weight.numel() for weight in model.parameters() if weight.requires_grad),
         saved=memory.peak / IMAGES,
@@ -94,10 +91,26 @@ def memory_gb(trial: Trial, values: dict[str, Any]) -> float:
     return (4 * numbers + values['batch'] * trial.saved) / 1e9
 
 
-def _gflops(model: nn.Module, image: torch.Tensor) -> float:
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        model.eval()(image, mode='tensor')
-    return counter.get_total_flops() / 1e9
+def _check_gradients(model: nn.Module, kind: Kind) -> None:
+    """Refuse a parameter that learned nothing, unless it belongs to a policy that was not drawn."""
+    drawn = kind.model['mixer']['probs'].index(1.0) if kind.policies > 1 else None
+    lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
+    if drawn is not None:
+        lost = [name for name in lost if name.startswith(f'mixer.mixers.{drawn}.') or not name.startswith('mixer.')]
+    if lost:
+        raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
+
+
+_GFLOPS: dict[str, float] = {}  # by network and size: mixers and losses do not count
+
+
+def _gflops(model: nn.Module, kind: Kind) -> float:
+    key = json.dumps([kind.model['backbone'], kind.model['head'].get('num_classes'), kind.size], sort_keys=True)
+    if key not in _GFLOPS:
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            model.eval()(torch.empty(1, 3, kind.size, kind.size, device='meta'), mode='tensor')
+        _GFLOPS[key] = counter.get_total_flops() / 1e9
+    return _GFLOPS[key]
 
 
 def _count(module: Any) -> int:
