@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from openmix_dm.datasets.streams import StreamFacts
+
 ANY_NUMBER = 1000  # of unlabelled images
 
 
@@ -17,14 +19,16 @@ class StreamShape:
     labelled_views: int
     unlabelled_views: int  # 0: none
     ratio: float  # unlabelled images for each labelled one
+    studied: bool  # there is a view of the labelled images for methods that look at them before training
 
     @classmethod
     def of(cls, dataset: Mapping[str, Any]) -> 'StreamShape | None':
         """Read the config of a data set; None if it has no streams."""
         if 'labelled_views' not in dataset:
             return None
-        unlabelled = () if dataset.get('unlabelled', 'all') in (None, 'none') else dataset.get('unlabelled_views', ())
-        return cls(len(dataset['labelled_views']), len(unlabelled), dataset.get('ratio', 1))
+        unlabelled = () if dataset.get('unlabelled', 'all') is None else dataset.get('unlabelled_views', ())
+        studied = dataset.get('study_view') is not None
+        return cls(len(dataset['labelled_views']), len(unlabelled), dataset.get('ratio', 1), studied)
 
 
 def make_batch(size: int, side: int, streams: StreamShape | None) -> dict[str, Any]:
@@ -47,9 +51,13 @@ def make_batch(size: int, side: int, streams: StreamShape | None) -> dict[str, A
 
 
 def introduce(model: Any, streams: StreamShape) -> None:
-    """Tell a semi-supervised model about its streams, as a training does before it starts."""
-    from openmix_dm.datasets.streams import StreamFacts
-
-    counts = torch.ones(model.head.num_classes)
-    unlabelled = ANY_NUMBER if streams.unlabelled_views else 0
-    model.meet(StreamFacts(counts, unlabelled, streams.labelled_views, streams.unlabelled_views, streams.ratio))
+    """Tell a semi-supervised model about its streams, as a training does before it starts: one label for each class."""
+    facts = StreamFacts(
+        class_counts=torch.ones(model.head.num_classes),
+        unlabelled=ANY_NUMBER if streams.unlabelled_views else 0,
+        labelled_views=streams.labelled_views,
+        unlabelled_views=streams.unlabelled_views,
+        ratio=streams.ratio,
+        can_be_studied=streams.studied,
+    )
+    model.meet(facts)
