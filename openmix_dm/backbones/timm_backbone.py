@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import torch
@@ -120,14 +121,15 @@ def _check_name(name: str) -> None:
         raise ValueError(f'unknown weights of {architecture}: expected {", ".join(tagged) or "no tag"}, got {name!r}')
 
 
-def _accepted_options(name: str) -> set[str]:
+@cache
+def _accepted_options(name: str) -> frozenset[str]:
     """Read from its class what a model takes; on the meta device this costs neither memory nor random numbers."""
     import timm
 
     with torch.device('meta'):
         model = timm.create_model(name, num_classes=0)
     constructors = (vars(cls)['__init__'] for cls in type(model).__mro__ if '__init__' in vars(cls))
-    return {parameter for constructor in constructors for parameter in inspect.signature(constructor).parameters}
+    return frozenset(name for constructor in constructors for name in inspect.signature(constructor).parameters)
 
 
 def _create(name: str, drop_path_rate: float, img_size: int | tuple[int, int] | None, options: dict[str, Any]) -> Any:

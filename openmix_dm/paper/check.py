@@ -8,9 +8,11 @@ from typing import Any
 from openmix_dm.engine.checkpoints import write_atomically
 from openmix_dm.paper.cells import Cell, Table
 from openmix_dm.paper.parallel import make_pool, work_through
+from openmix_dm.paper.printed import is_semi
 from openmix_dm.paper.published import paper_tables, printed_cell, supervised_tables
 from openmix_dm.paper.reading import Reading, Source, attempt, read
 from openmix_dm.paper.rules import expected_values
+from openmix_dm.paper.semi_rules import expected_semi_values
 from openmix_dm.paper.trial import Trial, memory_gb
 
 Row = dict[str, Any]
@@ -91,9 +93,10 @@ def _costs(trials: Sequence[Trial], values: dict[str, Any]) -> dict[str, Any]:
 
 def _differences(table: Table, cell: Cell, values: dict[str, Any]) -> list[str]:
     """Return where a config of the paper has other values than the paper."""
-    if table not in supervised_tables():
+    if table not in paper_tables():
         return []
-    expected = expected_values(printed_cell(table, cell))
+    printed = printed_cell(table, cell)
+    expected = expected_semi_values(printed) if is_semi(printed) else expected_values(printed)
     wrong = {name: value for name, value in expected.items() if values[name] != value}
     return [f'{name} is {values[name]}, but {value} by the rules of the paper' for name, value in wrong.items()]
 

@@ -2,8 +2,6 @@
 
 import copy
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +10,8 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.paper.memory import SavedMemory
+from openmix_dm.paper.trial_batch import StreamShape, introduce, make_batch
 from openmix_dm.paper.values import resolution
 from openmix_dm.registry import MODELS
 
@@ -21,28 +19,6 @@ IMAGES = 4  # of a trial batch
 # Arguments of a model that change numbers, but neither what is run nor its size.
 NUMBERS = {'alpha', 'eta', 't', 'xi', 'label_smoothing', 'pretrained', 'mean', 'std', 'momentum_end'}
 OPTIMIZER_STATES = {'SGD': 1, 'AdamW': 2, 'Lamb': 2}  # numbers kept for each parameter
-
-
-@dataclass(frozen=True)
-class Streams:
-    """What a semi-supervised batch is made of."""
-
-    labelled_views: int
-    unlabelled_views: int  # 0: none
-    ratio: float  # unlabelled images for each labelled one
-
-    @classmethod
-    def of(cls, dataset: Mapping[str, Any]) -> 'Streams | None':
-        """Read the config of a data set; None if it has no streams."""
-        if 'labelled_views' not in dataset:
-            return None
-        unlabelled = () if dataset.get('unlabelled', 'all') is None else dataset.get('unlabelled_views', ())
-        return cls(len(dataset['labelled_views']), len(unlabelled), dataset.get('ratio', 1))
-
-    def facts(self, num_classes: int) -> StreamFacts:
-        """Return what the model is told of such streams: one label for each class."""
-        images = IMAGES if self.unlabelled_views else 0
-        return StreamFacts(torch.ones(num_classes), images, self.labelled_views, self.unlabelled_views, self.ratio)
 
 
 @dataclass(frozen=True)
@@ -63,13 +39,14 @@ class Kind:
     key: str
     model: dict[str, Any]
     size: int
-    streams: Streams | None = None
+    streams: StreamShape | None = None
+    policies: int = 1  # of a mixture; its probs say which is drawn
 
 
 def kinds_of(config: Config) -> list[Kind]:
     """Return what has to be tried for a config: its model, or for a mixture one model for each policy."""
     model, size = config.model.to_dict(), resolution(config, 'train')
-    streams = Streams.of(config.train_dataloader.dataset)
+    streams = StreamShape.of(config.train_dataloader.dataset)
     count = len((model.get('mixer') or {}).get('mixers', ())) or 1
     kinds = []
     for policy in range(count):
@@ -77,7 +54,7 @@ def kinds_of(config: Config) -> list[Kind]:
         if count > 1:
             one['mixer']['probs'] = [float(number == policy) for number in range(count)]
         key = json.dumps([_without_numbers(one), size, repr(streams)], sort_keys=True)
-        kinds.append(Kind(key, one, size, streams))
+        kinds.append(Kind(key, one, size, streams, count))
     return kinds
 
 
@@ -86,46 +63,21 @@ def try_kind(kind: Kind) -> Trial:
     torch.manual_seed(0)
     with torch.device('meta'):
         model = MODELS.build(kind.model)
-        batch = make_batch(kind)
+        batch = make_batch(IMAGES, kind.size, kind.streams)
         if kind.streams is not None:
-            model.meet(kind.streams.facts(model.head.num_classes))
-        image = torch.empty(1, 3, kind.size, kind.size)
-    gflops = _gflops(model, image)
+            introduce(model, kind.streams)
     memory = SavedMemory(model.train())
     with memory.counting():
         losses = model(**batch, mode='loss')
     sum(value for name, value in losses.items() if name.startswith('loss')).backward()
-    lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
-    if lost:
-        raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
+    _check_gradients(model, kind)
     return Trial(
         parameters=_count(model.backbone) + _count(model.head),
-        gflops=gflops,
+        gflops=_gflops(model, kind),
         weights=_count(model),
         learned=sum(weight.numel() for weight in model.parameters() if weight.requires_grad),
         saved=memory.peak / IMAGES,
     )
-
-
-def make_batch(kind: Kind) -> dict[str, Any]:
-    """Make the arguments of a training step: a few images with labels, or a labelled and an unlabelled stream."""
-
-    def images(count: int) -> torch.Tensor:
-        return torch.empty(count, 3, kind.size, kind.size)
-
-    def numbers(count: int) -> torch.Tensor:
-        return torch.empty(count, dtype=torch.long)
-
-    if kind.streams is None:
-        return {'inputs': images(IMAGES), 'labels': numbers(IMAGES)}
-    views, others = kind.streams.labelled_views, kind.streams.unlabelled_views
-    batch: dict[str, Any] = {
-        'labelled': {'inputs': tuple(images(IMAGES) for _ in range(views)), 'labels': numbers(IMAGES)}
-    }
-    if others:
-        count = math.ceil(IMAGES * kind.streams.ratio)
-        batch['unlabelled'] = {'inputs': tuple(images(count) for _ in range(others)), 'index': numbers(count)}
-    return batch
 
 
 def memory_gb(trial: Trial, values: dict[str, Any]) -> float:
@@ -139,10 +91,26 @@ def memory_gb(trial: Trial, values: dict[str, Any]) -> float:
     return (4 * numbers + values['batch'] * trial.saved) / 1e9
 
 
-def _gflops(model: nn.Module, image: torch.Tensor) -> float:
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        model.eval()(image, mode='tensor')
-    return counter.get_total_flops() / 1e9
+def _check_gradients(model: nn.Module, kind: Kind) -> None:
+    """Refuse a parameter that learned nothing, unless it belongs to a policy that was not drawn."""
+    drawn = kind.model['mixer']['probs'].index(1.0) if kind.policies > 1 else None
+    lost = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
+    if drawn is not None:
+        lost = [name for name in lost if name.startswith(f'mixer.mixers.{drawn}.') or not name.startswith('mixer.')]
+    if lost:
+        raise ValueError(f'no gradient reaches {", ".join(lost[:3])}, and {len(lost)} parameters in all')
+
+
+_GFLOPS: dict[str, float] = {}  # by network and size: mixers and losses do not count
+
+
+def _gflops(model: nn.Module, kind: Kind) -> float:
+    key = json.dumps([kind.model['backbone'], kind.model['head'].get('num_classes'), kind.size], sort_keys=True)
+    if key not in _GFLOPS:
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            model.eval()(torch.empty(1, 3, kind.size, kind.size, device='meta'), mode='tensor')
+        _GFLOPS[key] = counter.get_total_flops() / 1e9
+    return _GFLOPS[key]
 
 
 def _count(module: Any) -> int:

@@ -35,5 +35,5 @@ class ClassQueue(nn.Module):
         rows = torch.arange(len(labels), device=labels.device)
         last = ((same_class & (place[:, None] == place)) * rows).amax(dim=1)
         self.keys[labels, place] = keys[last]
-        self.next += torch.bincount(labels, minlength=len(self.next))
+        self.next.index_add_(0, labels, torch.ones_like(labels))  # bincount would wait for the device
         self.next %= self.length

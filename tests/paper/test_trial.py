@@ -7,6 +7,7 @@ from torch import nn
 
 from openmix_dm.paper.memory import SavedMemory
 from openmix_dm.paper.trial import Trial, kinds_of, memory_gb, try_kind
+from openmix_dm.paper.trial_batch import make_batch
 from openmix_dm.paper.values import resolved_values
 
 
@@ -85,3 +86,20 @@ def test_a_parameter_that_learns_nothing_is_told(monkeypatch):
     (kind,) = kinds_of(load('digits/r8_mixup.py'))
     with pytest.raises(ValueError, match=r'no gradient reaches backbone\.idle, and 1 parameters in all'):
         try_kind(kind)
+
+
+def test_a_batch_of_streams():
+    (kind,) = kinds_of(load('cifar10_semi/wrn28-2_fixmatch_250.py'))
+    assert (kind.streams.labelled_views, kind.streams.unlabelled_views, kind.streams.ratio) == (1, 2, 7)
+    batch = make_batch(4, kind.size, kind.streams)
+    assert [view.shape for view in batch['labelled']['inputs']] == [(4, 3, 32, 32)]
+    assert [view.shape for view in batch['unlabelled']['inputs']] == [(28, 3, 32, 32)] * 2
+    assert batch['unlabelled']['index'].shape == (28,)
+    assert kinds_of(load('cifar100/r18_mixup.py'))[0].streams is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('method', ['finetuning_dm', 'bss', 'cotuning', 'selftuning_dm'])
+def test_transfer_methods_can_be_tried(method):
+    (kind,) = kinds_of(load(f'cub_transfer/r50_{method}_15pct.py'))
+    assert try_kind(kind).parameters == 25_557_032 - 2049 * 800  # ResNet-50 with 200 classes instead of 1000

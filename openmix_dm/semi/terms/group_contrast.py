@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from openmix_dm.checks import non_negative, positive
+from openmix_dm.mixers.pixels import full_precision
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.class_queue import ClassQueue
 from openmix_dm.semi.executor import Plan, view_of
@@ -79,7 +80,7 @@ class GroupContrast(Term):
         self.key_backbone.follow(self._backbone[0])
         self.key_projector.follow(self.projector)
         keys = self.key_projector(self.key_backbone(others))
-        with torch.autocast(features.device.type, enabled=False):
+        with full_precision(features.device):
             queries = F.normalize(self.projector(features.float()), dim=1)
             keys = F.normalize(keys.float(), dim=1)
             loss = group_contrast(queries, keys, self.queue.keys.clone(), labels, self.temperature)

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from openmix_dm.checks import non_negative
+from openmix_dm.mixers.pixels import full_precision
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
@@ -39,5 +40,5 @@ def smallest_energy(features: Tensor, k: int) -> Tensor:
     """Return the sum of the squares of the k smallest singular values of a matrix, in float32."""
     if k > min(features.shape):
         raise ValueError(f'k={k} singular values are asked for, features {tuple(features.shape)} have fewer')
-    with torch.autocast(features.device.type, enabled=False):
+    with full_precision(features.device):
         return torch.linalg.svdvals(features.float())[-k:].square().sum()
