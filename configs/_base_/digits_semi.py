@@ -8,7 +8,7 @@ _strong = [
     dict(type='BatchRandomContrast', contrast=(0.5, 1.5), brightness=(0.7, 1.3)),
     dict(type='BatchCutout', size=0.5),
 ]
-global_batch_size = 32
+global_batch_size = 20
 train_dataloader = dict(
     dataset=dict(
         type='Streams',
@@ -30,5 +30,5 @@ optim_wrapper = dict(
     paramwise_cfg=dict(norm_decay_mult=0.0, bias_decay_mult=0.0),
 )
 param_scheduler = dict(type='CosineTailLR')
-train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=600, val_interval=50)
-default_hooks = dict(ema=dict(type='EmaHook', decay=0.99))
+train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=400, val_interval=40)
+default_hooks = dict(ema=dict(type='EmaHook', decay=0.98))

@@ -17,6 +17,7 @@ from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.engine.schedules import CosineTailLR
 from openmix_dm.engine.test import main as evaluate
 from openmix_dm.engine.train import main
+from openmix_dm.semi import Consistency
 
 CONFIG = FOLDER / 'r8_flexmatch.py'
 TINY = (
@@ -114,7 +115,7 @@ def test_what_is_derived():
     derived = resolve(config, world_size=2)
     assert derived.param_scheduler.end == config.train_cfg.max_iters
     assert derived.param_scheduler.by_epoch is False
-    assert derived.train_dataloader.batch_size == 16
+    assert derived.train_dataloader.batch_size == config.global_batch_size // 2
     assert derived.train_dataloader.dataset.split_seed == 0
     config.randomness.seed = 7
     assert resolve(config, world_size=1).train_dataloader.dataset.split_seed == 7
@@ -148,3 +149,22 @@ def test_mistakes_are_named_before_training(tmp_path, capsys, options, words):
     assert code == 2, said
     assert words in said
     assert not (tmp_path / 'run' / 'metrics.jsonl').exists()
+
+
+def test_a_loss_that_is_not_finite_names_the_images(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Consistency, '__init__', init_without_weight(Consistency.__init__))
+    assert run(tmp_path / 'run') == 5
+    said = json.loads((tmp_path / 'run' / 'nonfinite_rank0.json').read_text())
+    assert said['iter'] == 0
+    assert len(said['labelled']) == len(said['unlabelled']) == 8
+    assert said['losses']['loss_unlabelled'] == 'nan'
+    assert said['losses']['loss_labelled'] != 'nan'
+    assert 'Consistency' in said['terms']
+
+
+def init_without_weight(init):
+    def changed(term, *args, **options):
+        init(term, *args, **options)
+        term.weight = float('nan')
+
+    return changed
