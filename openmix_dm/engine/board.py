@@ -56,8 +56,8 @@ class Board:
         if self._writer is None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._writer = SummaryWriter(str(self._folder), purge_step=self._purge)
             self._watch_writer()
+            self._writer = SummaryWriter(str(self._folder), purge_step=self._purge)
         return self._writer
 
     def _watch_writer(self) -> None:
