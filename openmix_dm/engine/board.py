@@ -1,5 +1,6 @@
 """TensorBoard, in one folder for all continuations of a run."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -55,5 +56,19 @@ class Board:
         if self._writer is None:
             from torch.utils.tensorboard import SummaryWriter
 
+            self._watch_writer()
             self._writer = SummaryWriter(str(self._folder), purge_step=self._purge)
         return self._writer
+
+    def _watch_writer(self) -> None:
+        """Stop using a writer whose thread the disk has ended, and keep its traceback from the screen."""
+        before = threading.excepthook
+
+        def notice(args: Any) -> None:
+            if isinstance(args.exc_value, OSError) and type(args.thread).__name__ == '_AsyncWriterThread':
+                self._enabled, self._writer = False, None
+                self._dispensable.tell(args.exc_value)
+            else:
+                before(args)
+
+        threading.excepthook = notice

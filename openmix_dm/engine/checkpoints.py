@@ -59,7 +59,9 @@ class CheckpointStore:
         for path in self.folder.glob('*.pth'):
             kind, _, number = path.stem.partition('_')
             if path.name not in known and kind in ('epoch', 'iter') and number.isdigit():
-                known[path.name] = Entry(path.name, _iteration_in(path), None)
+                iteration = _iteration_in(path)
+                guess = int(number) * (_epoch_length(list(known.values())) if kind == 'epoch' else 1)
+                known[path.name] = Entry(path.name, guess if iteration is None else iteration, None)
         return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=_age)
 
     def newest(self, warn: Callable[[str], None]) -> tuple[Path, dict[str, Any]] | None:
@@ -225,8 +227,18 @@ def _check_archive(path: Path) -> None:
         raise CheckpointError(f'{path} is damaged: the check sum of {broken} is wrong')
 
 
-def _iteration_in(path: Path) -> int:
+def _iteration_in(path: Path) -> int | None:
+    """Return the iteration that a file is of, None if it is damaged."""
     try:
         return int(load_file(path)['meta']['iter'])
     except (CheckpointError, KeyError, TypeError, ValueError):
-        return 0
+        return None
+
+
+def _epoch_length(entries: list[Entry]) -> int:
+    """Return the iterations of an epoch as other checkpoints tell them, 1 if none does."""
+    for entry in entries:
+        kind, _, number = Path(entry.file).stem.partition('_')
+        if kind == 'epoch' and number.isdigit() and int(number):
+            return entry.iter // int(number)
+    return 1

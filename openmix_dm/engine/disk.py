@@ -48,9 +48,9 @@ class Dispensable:
 
     def tell(self, error: BaseException) -> None:
         """Say once what is not written any more."""
-        if not self.failed:
+        first, self.failed = not self.failed, True
+        if first:
             print(f'openmix_dm: {self.what} cannot be written ({error}); training goes on', file=sys.stderr, flush=True)
-        self.failed = True
 
 
 def be_quiet_when_full(handler: logging.Handler) -> None:

@@ -1,6 +1,7 @@
 """Bring the processes of a run together: torchrun, our launcher or Slurm; nccl on GPUs and gloo without."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,8 +27,12 @@ def processes(launcher: str, config: Mapping[str, Any]) -> Iterator[tuple[int, i
     limits = (config.get('env_cfg') or {}).get('dist_cfg') or {}
     try:
         yield join_processes(launcher, limits.get('timeout', TIMEOUT), limits.get('init_timeout', INIT_TIMEOUT))
-    finally:
+    except DistributedError:
+        raise  # whoever is lost cannot be said goodbye to; the end of this process closes the connections
+    except BaseException:
         leave_processes()
+        raise
+    leave_processes()
 
 
 def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float = INIT_TIMEOUT) -> tuple[int, int]:
@@ -90,21 +95,34 @@ def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> lis
         time.sleep(0.05)
 
 
-def lost_connection(error: BaseException, patience: float = 2.0) -> DistributedError | None:
+def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedError | None:
     """Turn what torch raises when other ranks do not answer into an error that names them; None if it is not that."""
     if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and 'gloo' in str(error).lower())):
         return None
     if not dist.is_initialized():
         return DistributedError(_first_line(error))
-    rank, world_size = dist.get_rank(), dist.get_world_size()
-    try:
-        store = dist.distributed_c10d._get_default_store()
-        store.set(f'lost/{rank}', 'yes')  # whoever is alive and has lost the others says so
-        silent = absent_ranks(store, 'lost', world_size, patience)
-    except RuntimeError:
-        silent = [0]  # the store lives with rank 0
+    silent = silent_ranks(patience)
     who = f'{_ranks(silent)} died or hung' if silent else 'the connection broke'
-    return DistributedError(f'rank {rank} lost the others: {who} ({_first_line(error)})')
+    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)})')
+
+
+def silent_ranks(patience: float) -> list[int]:
+    """Say that this rank has lost the others, and return those that say nothing."""
+    found: list[list[int]] = []
+
+    def ask() -> None:
+        store = dist.distributed_c10d._get_default_store()
+        try:
+            store.set(f'lost/{dist.get_rank()}', 'yes')
+            found.append(absent_ranks(store, 'lost', dist.get_world_size(), patience))
+        except RuntimeError:
+            pass
+
+    # In a thread, because rank 0 keeps the store: if it hangs, the question hangs, and that is the answer.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(patience + 0.5)
+    return found[0] if found else [0]
 
 
 def decide_together(decide: Callable[[], None]) -> None:

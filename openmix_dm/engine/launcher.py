@@ -20,7 +20,7 @@ from types import FrameType
 from openmix_dm.engine.command import run_command
 from openmix_dm.errors import ConfigError, DistributedError, Preempted
 
-GRACE = 3.0  # seconds that the others get to end by themselves once a rank has failed
+GRACE = 2.0  # seconds that the others get to end by themselves once a rank has failed
 FORWARDED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP)
 
 

@@ -58,8 +58,15 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_warning(store, damage, index
     damage(store.folder / 'epoch_3.pth')
     name, warnings = newest(store)
     assert name == 'epoch_2.pth'
-    if indexed:
-        assert 'epoch_3.pth' in warnings[0]
+    assert 'epoch_3.pth' in warnings[0]
+    assert warnings[1].startswith('1 iterations are lost')
+
+
+def test_a_damaged_file_that_the_index_does_not_know_yet_is_told_too(store):
+    (store.folder / 'iter_7.pth').write_bytes(b'half')
+    name, warnings = newest(store)
+    assert name == 'epoch_3.pth'
+    assert 'iter_7.pth' in warnings[0]
 
 
 def test_all_damaged_is_an_error_not_a_fresh_start(store):

@@ -13,7 +13,8 @@ from openmix_dm.engine.preemption import SIGNALS, StopVote, stop_request
 from openmix_dm.engine.run_folder import MARKER, RunFolder
 from openmix_dm.errors import Preempted
 
-EMA = ('default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9', 'val_dataloader.batch_size=100')
+SMALL = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')
+EMA = (*SMALL, 'default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9', 'val_dataloader.batch_size=100')
 
 
 @pytest.fixture(scope='module')
@@ -48,7 +49,7 @@ def check_stopped_then_go_on(folder, whole, iteration, *options):
     assert [r['iter'] for r in run.records()] == sorted(r['iter'] for r in run.records())
 
 
-@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('number', [signal.SIGUSR1])  # the others by the real command line: tests/faults
 def test_stops_at_the_iteration_and_goes_on_exactly(number, whole, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         signalling(patch, 3, number)
@@ -61,7 +62,7 @@ def test_stops_at_the_iteration_and_goes_on_exactly(number, whole, tmp_path, mon
 def test_handlers_are_put_back(tmp_path, monkeypatch):
     before = [signal.getsignal(number) for number in SIGNALS]
     signalling(monkeypatch, 0)
-    assert train(tmp_path / 'run') == 75
+    assert train(tmp_path / 'run', *SMALL) == 75
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
@@ -74,7 +75,7 @@ def test_in_the_last_iteration_of_an_epoch_validation_is_left_for_later(whole, t
     check_stopped_then_go_on(tmp_path / 'cut', whole, 7)
 
 
-@pytest.mark.parametrize('epoch', [1, 2])
+@pytest.mark.parametrize('epoch', [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_inside_validation(epoch, whole, tmp_path, monkeypatch):
     run = ValidationLoop.run
 
@@ -90,6 +91,7 @@ def test_inside_validation(epoch, whole, tmp_path, monkeypatch):
     check_stopped_then_go_on(tmp_path / 'cut', whole, 7 * epoch)
 
 
+@pytest.mark.slow
 def test_a_validation_that_was_repeated_is_recorded_once(whole, tmp_path, monkeypatch):
     """Stopped before validation, then cut off after it and before its checkpoint."""
     with monkeypatch.context() as patch:
@@ -106,7 +108,7 @@ def test_a_validation_that_was_repeated_is_recorded_once(whole, tmp_path, monkey
 
 
 def test_accumulated_gradients_are_stepped_first(tmp_path, monkeypatch):
-    options = ('optim_wrapper.accumulative_counts=2', 'global_batch_size=400')  # three steps of two iterations
+    options = (*SMALL, 'optim_wrapper.accumulative_counts=2', 'global_batch_size=400')  # three steps of two iterations
     assert train(tmp_path / 'whole', *options) == 0
     with monkeypatch.context() as patch:
         signalling(patch, 2)
@@ -118,7 +120,7 @@ def test_accumulated_gradients_are_stepped_first(tmp_path, monkeypatch):
 
 def test_other_optimiser_wrappers_stop_too(tmp_path, monkeypatch):
     signalling(monkeypatch, 3)
-    assert train(tmp_path / 'cut', "optim_wrapper.type='OptimWrapper'") == 75
+    assert train(tmp_path / 'cut', *SMALL, "optim_wrapper.type='OptimWrapper'") == 75
     assert (tmp_path / 'cut' / 'iter_4.pth').exists()
 
 

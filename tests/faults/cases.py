@@ -31,6 +31,10 @@ class Outcome(NamedTuple):
     err: str
     seconds: float
 
+    @property
+    def said(self):
+        return self.out + self.err
+
 
 def command(folder, *options, arguments=(), ranks=1, config=CONFIG):
     rest = ('--work-dir', str(folder), *map(str, arguments), '--cfg-options', *SMALL, *options)

@@ -1,4 +1,7 @@
-"""Write the fault matrix as measured: python -m pytest -m faults --matrix docs/reliability.md."""
+"""Write the fault matrix as measured: python -m pytest -m faults --matrix docs/reliability.md.
+
+Rows that are not run (-k) keep what an earlier run has measured.
+"""
 
 import re
 from collections import defaultdict
@@ -44,7 +47,14 @@ def note(item, report):
 def write(config):
     path = config.getoption('--matrix', None)
     if path and ROWS:
-        path.write_text(HEAD + ''.join(f'{line(number)}\n' for number in sorted(ROWS)))
+        lines = {**read(path), **{number: line(number) for number in ROWS}}
+        path.write_text(HEAD + ''.join(f'{lines[number]}\n' for number in sorted(lines)))
+
+
+def read(path):
+    """Return the rows of an earlier run: those that are not run now stay."""
+    text = path.read_text() if path.exists() else ''
+    return {int(found[1]): found[0] for found in re.finditer(r'^\| F(\d+) \|.*$', text, re.MULTILINE)}
 
 
 def line(number):

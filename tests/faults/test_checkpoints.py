@@ -34,9 +34,9 @@ EMA = ('default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9')
 LONG = ('train_cfg.max_epochs=20', 'default_hooks.checkpoint.save_every_iters=5', 'default_hooks.records.interval=1')
 
 
-@pytest.mark.parametrize(('ranks', 'workers'), [(1, 0), (1, 2), (2, 1)])
+@pytest.mark.parametrize(('ranks', 'workers'), [(1, 0), (2, 1)])
 def test_f1_killed_ten_times(ranks, workers, tmp_path):
-    """kill -9 of all processes at ten random moments of a run (one rank, with workers, two ranks), then --resume: the
+    """kill -9 of all processes at ten random moments of a run (on one rank; on two with workers), then --resume: the
     weights of an unbroken run, bit for bit; at most five iterations are run again."""
     options = (*LONG, *EMA, f'train_dataloader.num_workers={workers}')
     outcome = train(tmp_path / 'whole', *options, ranks=ranks)
@@ -131,10 +131,10 @@ def test_f3_killed_in_twenty_writes_of_a_checkpoint(tmp_path):
 
 
 def test_f4_disk_full_during_a_save(tmp_path):
-    """A disk of 1.5 MB that is full at the third save: exit 7 with the bytes needed and free; the older checkpoints are
+    """A disk of 1.2 MB is full at the second save: exit 7 with the bytes needed and free; the older checkpoints are
     intact; with more room the run goes on to the weights of an unbroken one."""
     assert train(tmp_path / 'whole').code == 0
-    with small_disk(tmp_path / 'disk', '1500k') as disk:
+    with small_disk(tmp_path / 'disk', '1200k') as disk:
         outcome = train(disk / 'run')
         check_failed(outcome, 7, 'resources', 'bytes', 'free', 'make room')
         assert not list((disk / 'run').glob('*.tmp'))
@@ -180,7 +180,7 @@ def check_falls_back(damage, tmp_path):
     damage(tmp_path / 'cut' / newest)
     outcome = train(tmp_path / 'cut', EVERY_SECOND, arguments=('--resume',))
     assert outcome.code == 0, outcome.err
-    assert f'{newest} is damaged' in outcome.err
+    assert f'{newest} is damaged' in outcome.said
     check_same_run(tmp_path / 'cut', tmp_path / 'whole')
 
 
@@ -232,7 +232,7 @@ def test_f23_changed_number_of_ranks(tmp_path):
     process.communicate()
     outcome = train(tmp_path / 'run', EVERY_SECOND, arguments=('--resume',), ranks=2)
     assert outcome.code == 0, outcome.err
-    assert '1 rank before, 2 now' in outcome.err
+    assert '1 rank before, 2 now' in outcome.said
     assert final(tmp_path / 'run')['meta']['iter'] == 14
 
 

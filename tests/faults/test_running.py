@@ -69,7 +69,7 @@ def test_f7_a_nan_may_be_passed_over(tmp_path):
     """The same with optim_wrapper.skip_nonfinite=1: a warning, and the run ends with finite weights."""
     outcome = train(tmp_path / 'run', 'optim_wrapper.skip_nonfinite=1', **injected(tmp_path, NAN))
     assert outcome.code == 0, outcome.err
-    assert 'passed over (1 of 1)' in outcome.err
+    assert 'passed over (1 of 1)' in outcome.said
     assert all(value.isfinite().all() for value in final(tmp_path / 'run')['state_dict'].values())
 
 
@@ -94,7 +94,7 @@ def test_f8_infinite_gradient_in_fp16(tmp_path):
     """An infinite gradient under the loss scale of fp16: the step is left out and counted; many are a warning."""
     outcome = train(tmp_path / 'run', 'optim_wrapper.amp=fp16', **injected(tmp_path, INFINITE))
     assert outcome.code == 0, outcome.err
-    assert '1 of the last 10 steps were left out' in outcome.err
+    assert '1 of the last 10 steps were left out' in outcome.said
     assert all(value.isfinite().all() for value in final(tmp_path / 'run')['state_dict'].values())
 
 
