@@ -43,3 +43,9 @@ def test_a_share_can_be_repeated_too():
     images = [pick.image for batch in sampler for pick in batch]
     assert images[::3] == images[1::3] == images[2::3]
     assert set(images) <= set(shown())
+
+
+def test_images_can_be_repeated_in_a_batch():
+    batch = SubsetBatches(range(100), 6, seed=0, fraction=0.5, repeats=3).batch(0, 0)
+    assert len({pick.image for pick in batch}) == 2
+    assert len({pick.key for pick in batch}) == 6
