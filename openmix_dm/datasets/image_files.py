@@ -57,13 +57,22 @@ class ImageFiles(Dataset):
         return len(self.labels)
 
     def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
-        if isinstance(pick, Pick):
-            seed_draws(pick.key)
         index, image = self._read(index_of(pick), may_skip=isinstance(pick, Pick))
+        pixels = self.transform(image, pick.key if isinstance(pick, Pick) else None)
+        # not torch.tensor, which takes as long as a tenth of the decoding
+        return {'inputs': pixels, 'labels': torch.from_numpy(np.array(self.labels[index]))}
+
+    def decode(self, index: int) -> np.ndarray:
+        """Return an image as it is in its file, RGB uint8 (H, W, 3)."""
+        return self._read(index, may_skip=False)[1]
+
+    def transform(self, image: np.ndarray, draw_key: int | None) -> Tensor:
+        """Return a decoded image as this data set serves it; what its transforms draw is a function of the key."""
+        if draw_key is not None:
+            seed_draws(draw_key)
         for transform in self.transforms:
             image = transform(image)
-        # not torch.tensor, which takes as long as a tenth of the decoding
-        return {'inputs': to_tensor(image), 'labels': torch.from_numpy(np.array(self.labels[index]))}
+        return to_tensor(image)
 
     def path(self, index: int) -> Path:
         """Return the file of an image."""

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from openmix_dm.datasets.picks import Pick
 from openmix_dm.datasets.streams import StreamBatches, Streams
 from openmix_dm.datasets.streams import batches as module
 from openmix_dm.datasets.streams.order import EndlessOrder
 from openmix_dm.engine.dataloader import build_dataloader
 from openmix_dm.errors import ConfigError, DataError
+from openmix_dm.keys import key
 
 CROP = {'type': 'BatchRandomCrop', 'padding': 1, 'mode': 'constant'}
 DIGITS = {'type': 'Digits', 'split': 'train', 'size': 8}
@@ -213,3 +215,40 @@ def test_bad_files_are_refused(write, labelled, unlabelled, words):
 def test_a_file_that_is_not_there():
     with pytest.raises(DataError, match=r'no file nowhere\.txt for the labelled stream'):
         streams(count=None, labelled_file='nowhere.txt')
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Ten images of two classes in files."""
+    import cv2
+
+    for label in ('a', 'b'):
+        (tmp_path / 'train' / label).mkdir(parents=True)
+        for number in range(5):
+            pixels = np.random.default_rng(number).integers(0, 256, (12, 10, 3), dtype=np.uint8)
+            cv2.imwrite(str(tmp_path / 'train' / label / f'{number}.png'), pixels)
+    return {'type': 'ImageFolder', 'root': str(tmp_path), 'split': 'train'}
+
+
+def test_files_are_decoded_once_for_all_views(files, monkeypatch):
+    crop = [{'type': 'RandomCrop', 'size': 6}]
+    dataset = Streams(dataset=files, labelled_views=[crop], unlabelled_views=[crop, crop], count=4, ratio=2)
+    decoded, decode = [], type(dataset.source).decode
+    monkeypatch.setattr(
+        type(dataset.source), 'decode', lambda self, place: decoded.append(place) or decode(self, place)
+    )
+    picks = batches(dataset, size=2).batch(0)
+    batch = dataset.__getitems__(picks)
+    assert len(decoded) == 2 + 4
+    one, two = batch['unlabelled']['inputs']
+    assert one.shape == two.shape == (4, 3, 6, 6)
+    assert not torch.equal(one, two)
+    alone = dataset._unlabelled_views[1]
+    for row, pick in enumerate(picks.unlabelled):  # as the data set serves the same pick by itself
+        own = Pick(int(dataset._unlabelled[pick.image]), key(pick.key, 1))
+        assert torch.equal(two[row], alone[own]['inputs'])
+
+
+def test_no_other_image_may_take_the_place_of_a_labelled_one(files):
+    with pytest.raises(ConfigError, match='under a label'):
+        Streams(dataset={**files, 'on_error': 'skip'}, labelled_views=[[]], unlabelled_views=[[]], count=4)

@@ -69,6 +69,8 @@ class Streams(Dataset):
         ratio: float = 1,
         study_view: Transforms | None = None,
     ) -> None:
+        if dataset.get('on_error') == 'skip':
+            raise ConfigError("on_error='skip' would put another image under a label; streams take 'raise' only")
         self.source = DATASETS.build(dataset)
         if self.source.transforms:
             raise ConfigError('transforms of streams belong into labelled_views and unlabelled_views, not to dataset')
@@ -163,11 +165,21 @@ def seen_through(source: Any, transforms: Transforms) -> Any:
 
 def load(views: Sequence[Any], images: np.ndarray, picks: Sequence[Pick]) -> tuple[Tensor, ...]:
     """Return a batch in each view; every view has draws of its own."""
-    batches = []
-    for number, view in enumerate(views):
-        own = [Pick(int(images[pick.image]), key(pick.key, number)) for pick in picks]
-        batches.append(images_of(view, own))
-    return tuple(batches)
+    places = [int(images[pick.image]) for pick in picks]
+    keys = [[key(pick.key, number) for pick in picks] for number in range(len(views))]
+    if hasattr(views[0], 'decode'):
+        return _decoded_once(views, places, keys)
+    return tuple(images_of(view, list(map(Pick, places, own))) for view, own in zip(views, keys, strict=True))
+
+
+def _decoded_once(views: Sequence[Any], places: Sequence[int], keys: list[list[int]]) -> tuple[Tensor, ...]:
+    """Decode each file once for all views: that takes longer than most transforms."""
+    rows: list[list[Tensor]] = [[] for _ in views]
+    for position, place in enumerate(places):
+        image = views[0].decode(place)
+        for row, view, own in zip(rows, views, keys, strict=True):
+            row.append(view.transform(image.copy(), own[position]))  # a transform may write into what it is given
+    return tuple(torch.stack(row) for row in rows)
 
 
 def images_of(view: Any, picks: Sequence[Pick | int]) -> Tensor:
