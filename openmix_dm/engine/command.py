@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from openmix_dm.errors import Failure
 
+INTERRUPTED = 130  # what shells report for Ctrl-C
+
 
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config and the options that override it."""
@@ -31,7 +33,7 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
         raise
     except KeyboardInterrupt:
         print('openmix_dm: FAILED cause=interrupted: stopped from the keyboard', file=sys.stderr, flush=True)
-        return 130
+        return INTERRUPTED
     return 0
 
 

@@ -51,15 +51,18 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
             'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
         )
     rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
+    device = None
     if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
+        device = torch.device('cuda', int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
+        torch.cuda.set_device(device)
     store = meet(rank, world_size, init_timeout)
     dist.init_process_group(
-        'nccl' if torch.cuda.is_available() else 'gloo',
+        'nccl' if device else 'gloo',
         store=store,
         rank=rank,
         world_size=world_size,
         timeout=timedelta(seconds=timeout),
+        device_id=device,
     )
     return rank, world_size
 

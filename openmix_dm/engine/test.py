@@ -14,7 +14,7 @@ from openmix_dm.engine.command import add_config_arguments, run_command
 from openmix_dm.engine.launch import LAUNCHERS, processes
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.validate import validate
-from openmix_dm.errors import ConfigError, Failure
+from openmix_dm.errors import ConfigError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +54,9 @@ def test(args: argparse.Namespace) -> None:
             metrics = evaluate(config, args, state)
         except Exception as error:
             failure = explain(error)
-            raise failure from None if isinstance(failure, Failure) else error
+            if failure is error:
+                raise
+            raise failure from None
         if rank == 0:
             report(metrics, args)
 

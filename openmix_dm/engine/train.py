@@ -11,7 +11,7 @@ from mmengine.config import Config
 from openmix_dm.engine import config as configs
 from openmix_dm.engine.causes import explain
 from openmix_dm.engine.checkpoints import CheckpointStore, load_file
-from openmix_dm.engine.command import add_config_arguments, run_command
+from openmix_dm.engine.command import INTERRUPTED, add_config_arguments, run_command
 from openmix_dm.engine.launch import LAUNCHERS, decide_together, processes, wait_for_all
 from openmix_dm.engine.lock import locked
 from openmix_dm.engine.preemption import stop_request
@@ -19,7 +19,7 @@ from openmix_dm.engine.reading import describe_reading
 from openmix_dm.engine.resolve import resolve
 from openmix_dm.engine.run_folder import BOARD, RunFolder
 from openmix_dm.engine.validate import validate
-from openmix_dm.errors import ConfigError, Failure, Preempted
+from openmix_dm.errors import ConfigError, Preempted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,10 +108,12 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
     except BaseException as error:
         failure = explain(error)
         if rank == 0 and folder.used:
-            code = getattr(failure, 'exit_code', 1)
+            code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
             with suppress(OSError):  # where the disk is full, the cause is what counts
                 folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
-        raise failure from None if isinstance(failure, Failure) else error
+        if failure is error:
+            raise
+        raise failure from None
     if rank == 0:
         folder.finish('done', time.monotonic() - began)
         print(closing_words(config, folder))
