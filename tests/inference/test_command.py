@@ -81,7 +81,8 @@ needs_onnx = pytest.mark.skipif(
 
 
 @needs_onnx
-@pytest.mark.parametrize('run', [digits_run, pytest.param(vit_run, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize('run', [digits_run, vit_run])
 def test_onnx_answers_as_the_model_does(run, tmp_path, capsys):
     import onnxruntime
 
