@@ -2,4 +2,4 @@
 _base_ = 'r50_selftuning_15pct.py'
 
 _mixup = dict(type='Mixup', alpha=1.0)
-model = dict(terms=dict(mix=dict(type='MixBranch', mixer=_mixup, fold='none', eta=0.0, ramp=dict(type='CosineRamp'))))
+model = dict(terms=dict(mix=dict(type='MixBranch', mixer=_mixup, fold=None, eta=0.0, ramp=dict(type='CosineRamp'))))
