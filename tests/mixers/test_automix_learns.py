@@ -49,7 +49,7 @@ def test_a_learned_mixer_learns(name, tmp_path):
     records = folder.records('train')
     first, last = records[0], records[-1]
     assert last['loss_block'] < first['loss_block'] - 0.3
-    assert last['loss_mask'] < first['loss_mask'] - 0.02
+    assert last['loss_mask'] < first['loss_mask'] - 0.01
     assert last['loss_cls'] < first['loss_cls'] - 0.3
     final_record = folder.records('val')[-1]
     assert min(final_record['top1'], final_record['momentum_top1']) > 90
