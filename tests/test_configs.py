@@ -21,8 +21,8 @@ FOLDERS = sorted({name.split('/')[0] for name in NAMES})
 OF_THE_PAPER = {str(cell.config).split('/')[0] for table in paper_tables() for cell in table.runnable()}
 SUPERVISED = sorted(folder for folder in OF_THE_PAPER if not folder.endswith(('_semi', '_transfer')))
 BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
-# The digits, and a few of the others: `table.py check` tries all of them.
-SAMPLES = [name for name in NAMES if name.startswith('digits/')] + [
+# Of the digits every mixer with DM(CE), and every loss; a few of the others: `table.py check` tries all of them.
+SAMPLES = [name for name in NAMES if re.match(r'digits/(.*_dm|r8_mixup.*)\.py', name)] + [
     'cifar100/r18_puzzlemix_dm.py',
     'imagenet/r50_manifoldmix_dm.py',
 ]
