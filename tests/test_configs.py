@@ -21,12 +21,10 @@ FOLDERS = sorted({name.split('/')[0] for name in NAMES})
 OF_THE_PAPER = {str(cell.config).split('/')[0] for table in paper_tables() for cell in table.runnable()}
 SUPERVISED = sorted(folder for folder in OF_THE_PAPER if not folder.endswith(('_semi', '_transfer')))
 BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
-# The digits, and a few of the others: `table.py check` tries all of them.
-SAMPLES = [name for name in NAMES if name.startswith('digits/')] + [
+# Of the digits every mixer with DM(CE), and every loss; a few of the others: `table.py check` tries all of them.
+SAMPLES = [name for name in NAMES if re.match(r'digits/(.*_dm|r8_mixup.*)\.py', name)] + [
     'cifar100/r18_puzzlemix_dm.py',
-    'cifar100/convnext-t_mix_dm_600e.py',
     'imagenet/r50_manifoldmix_dm.py',
-    'imagenet/deit-s_mix_dm.py',
 ]
 
 
@@ -50,7 +48,8 @@ def test_configs_load_and_validate(folder):
         with naming(name):
             config = load(name)
             validate(config)
-            resolve(config, world_size=1)
+            if name in BACKBONE_FILES:  # recipes and data: leaves do not touch what is derived from these
+                resolve(config, world_size=1)
 
 
 @pytest.mark.slow
@@ -81,7 +80,7 @@ def test_a_leaf_is_short_and_says_what_it_is(folder):
         lines = (CONFIGS / name).read_text().splitlines()
         assert lines[0].startswith('# '), name
         code = [line for line in lines if line.strip() and not line.startswith('#')]
-        assert len(code) <= 8, name
+        assert len(code) <= (10 if name in BACKBONE_FILES else 8), name
         assert code[0].startswith('_base_ = '), name
 
 

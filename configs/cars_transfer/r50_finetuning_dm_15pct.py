@@ -1,4 +1,4 @@
-# Table 6, Stanford Cars, ResNet-50, 15 % of the labels, Fine-Tuning+DM: 41.3.
+# Table 6, Stanford Cars, ResNet-50, 15 % of the labels, Fine-Tuning+DM: 41.30.
 _base_ = 'r50.py'
 
 _mixup = dict(type='Mixup', alpha=1.0)

@@ -1,4 +1,4 @@
-# Table 6, Stanford Cars, ResNet-50, 15 % of the labels, Self-Tuning: 72.5.
+# Table 6, Stanford Cars, ResNet-50, 15 % of the labels, Self-Tuning: 72.50.
 _base_ = 'r50.py'
 
 train_dataloader = dict(

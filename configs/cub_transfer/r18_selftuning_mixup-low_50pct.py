@@ -1,4 +1,4 @@
-# Table 8, CUB-200-2011, ResNet-18, 50 % of the labels, Self-Tuning+MCE+AS(lambda<=0.5): 75.4.
+# Table 8, CUB-200-2011, ResNet-18, 50 % of the labels, Self-Tuning+MCE+AS(lambda<=0.5): 75.40.
 _base_ = 'r18_selftuning_50pct.py'
 
 _mixup = dict(type='Mixup', alpha=1.0)

@@ -162,6 +162,7 @@ def test_the_schedule_of_semi_supervised_learning():
         assert curve[step] == pytest.approx(0.03 * math.cos(7 * math.pi * step / 16 / 1000))
 
 
+@pytest.mark.slow
 def test_the_schedule_of_semi_supervised_transfer():
     curve = stepped(config_of('_base_/transfer'), 27_000)
     for step, expected in ((0, 1e-3), (5_999, 1e-3), (6_000, 1e-4), (12_000, 1e-5), (24_000, 1e-7), (26_999, 1e-7)):
@@ -170,8 +171,13 @@ def test_the_schedule_of_semi_supervised_transfer():
 
 # ---- what is not decayed ----
 
+OTHERS_WITHOUT_DECAY = ['imagenet/swin-t', 'cifar100/convnext-t', 'imagenet/r50-rsb']
 
-@pytest.mark.parametrize('name', ['imagenet/deit-s', 'imagenet/swin-t', 'cifar100/convnext-t', 'imagenet/r50-rsb'])
+
+@pytest.mark.parametrize(
+    'name',
+    ['imagenet/deit-s', *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS_WITHOUT_DECAY)],
+)
 def test_norms_biases_and_tokens_are_not_decayed(name):
     from openmix_dm.registry import MODELS
 

@@ -19,6 +19,7 @@ def test_the_size_of_resnet_50_is_the_published_one():
     assert trial.gflops == pytest.approx(2 * 4.09, rel=0.01)  # 4.09 billion multiply-adds
 
 
+@pytest.mark.slow
 def test_the_memory_of_deit_s_is_about_what_the_paper_printed():
     """Table 10: 8.1 GB without mixing; the estimate leaves out what kernels and the allocator take."""
     config = load('cifar100/deit-s_vanilla_200e.py')
