@@ -25,7 +25,7 @@ class FromPixels(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.backbone, self.head = model.backbone, model.head
-        preprocessor = model.data_preprocessor
+        preprocessor = getattr(model.data_preprocessor, 'images', model.data_preprocessor)  # that of streams holds it
         self.register_buffer('mean', preprocessor.mean / 255)
         self.register_buffer('std', preprocessor.std / 255)
 

@@ -35,11 +35,12 @@ def publish(trained: TrainedModel, out: Path, ema: bool = False) -> None:
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Return what evaluation needs: everything but a learned mixer, each tensor with memory of its own."""
+    """Return what evaluation needs, without a learned mixer or terms of a loss; each tensor with memory of its own."""
+    dropped = tuple(f'{part}.' for part in getattr(model, 'training_only', ()))
     return {
         name: value.detach().cpu().contiguous().clone()
         for name, value in model.state_dict().items()
-        if not name.startswith('mixer.')
+        if not name.startswith(dropped)
     }
 
 
