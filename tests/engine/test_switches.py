@@ -121,7 +121,7 @@ def test_an_error_in_validation_leaves_the_trained_weights(tmp_path, monkeypatch
 
     kept = {}
 
-    def broken(loop, model):
+    def broken(loop, model, may_stop=False):
         trained = loop.runner.bare_model
         kept.setdefault('before', {name: value.clone() for name, value in trained.state_dict().items()})
         kept['model'] = trained
