@@ -26,6 +26,9 @@ named last by the launcher; `run.json` holds the state and the exit code.
 """
 
 
+ABSENT = '| F{} | see its test | not measured yet | |'
+
+
 def add_option(parser):
     parser.addoption('--matrix', type=Path, metavar='FILE', help='write the fault matrix to this file')
 
@@ -48,13 +51,14 @@ def write(config):
     path = config.getoption('--matrix', None)
     if path and ROWS:
         lines = {**read(path), **{number: line(number) for number in ROWS}}
-        path.write_text(HEAD + ''.join(f'{lines[number]}\n' for number in sorted(lines)))
+        path.write_text(HEAD + ''.join(f'{lines.get(number, ABSENT.format(number))}\n' for number in range(1, 31)))
 
 
 def read(path):
     """Return the rows of an earlier run: those that are not run now stay."""
     text = path.read_text() if path.exists() else ''
-    return {int(found[1]): found[0] for found in re.finditer(r'^\| F(\d+) \|.*$', text, re.MULTILINE)}
+    rows = {int(found[1]): found[0] for found in re.finditer(r'^\| F(\d+) \|.*$', text, re.MULTILINE)}
+    return {number: row for number, row in rows.items() if row != ABSENT.format(number)}
 
 
 def line(number):
