@@ -66,8 +66,8 @@ def call(*command, cluster):
     return done.stdout
 
 
-def submit(folder, cluster, *arguments):
-    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(folder), *arguments, *OPTIONS, cluster=cluster)
+def submit(folder, cluster):
+    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(folder), *OPTIONS, cluster=cluster)
     return out.split()[0]
 
 
@@ -122,14 +122,12 @@ def test_a_preempted_job_goes_back_into_the_queue_and_ends_as_an_unbroken_one(cl
 
 
 def test_a_failed_job_has_the_code_of_its_cause_and_is_not_queued_again(cluster, tmp_path):
-    folder = tmp_path / 'run'
-    number = submit(folder, {**cluster, 'SBATCH_ARGS': '--comment=test'}, '--allow-change', 'a')
-    call('scancel', number, cluster=cluster)
-    options = ('--cfg-options', 'model.backbone.pretrained=/nowhere/weights.pth')
-    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(tmp_path / 'bad'), *options, cluster=cluster)
-    ended = wait_for_end(out.split()[0], cluster, tmp_path / 'bad')
-    assert (ended['JobState'], ended['ExitCode']) == ('FAILED', '4:0'), output(tmp_path / 'bad')
-    assert 'cause=checkpoint' in output(tmp_path / 'bad')
+    folder = tmp_path / 'bad'
+    options = (*OPTIONS, 'model.backbone.pretrained=/nowhere/weights.pth')
+    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(folder), *options, cluster=cluster)
+    ended = wait_for_end(out.split()[0], cluster, folder)
+    assert (ended['JobState'], ended['ExitCode'], ended['Restarts']) == ('FAILED', '4:0', '0'), output(folder)
+    assert 'cause=checkpoint' in output(folder)
 
 
 def test_a_checkpoint_is_tested_by_two_tasks(cluster, whole):
