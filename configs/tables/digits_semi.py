@@ -1,4 +1,4 @@
-# The nine methods from scratch of the paper's Table 7 on the embedded digits with 40 labels: 30 runs, about 9
+# The nine methods from scratch of the paper's Table 7 on the embedded digits with 40 labels: 30 runs, about 12
 # CPU-minutes. The labelled images are drawn anew for each seed.
 #   python tools/table.py run digits_semi && python tools/table.py collect digits_semi
 title = 'Digits, 40 labels, ResNet-8, 400 steps: semi-supervised methods, top-1 of the averaged weights in %'

@@ -8,7 +8,7 @@ from semi.parts import FOLDER, METHODS
 from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.run_folder import RunFolder
 
-PLAIN = ('flexmatch', 'remixmatch', 'mixmatch_dm')  # thresholds, running mean and rotation head, mixing
+PLAIN = ('flexmatch', 'remixmatch')  # thresholds of classes; a running mean, a head of its own and mixing
 SAVING = 'default_hooks.checkpoint.save_every_iters=2'
 
 
