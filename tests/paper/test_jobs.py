@@ -108,7 +108,15 @@ def test_a_trainer_that_does_not_listen_is_killed(runs):
     assert time.time() - began < 10
 
 
-def test_a_second_wish_to_stop_is_a_kill(runs):
+@pytest.fixture
+def interruptible():
+    """Listen to Ctrl-C even where a shell has started the tests in the background, without it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_second_wish_to_stop_is_a_kill(runs, interruptible):
     deaf = 'import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)'
     for seconds in (1.0, 2.0):
         threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
