@@ -8,15 +8,17 @@ from openmix_dm.paper.printed import paper
 ETA = ALPHA = 1.0  # not printed: as in the only released config
 WEIGHT_DECAY = {'CIFAR-10': 5e-4, 'CIFAR-100': 1e-3}  # from scratch, as FixMatch has it
 BATCH = 24  # labelled images of a step of transfer, as Self-Tuning has it
+OWN_ALPHA = {'mixmatch': 0.5, 'remixmatch': 0.75}  # of methods that mix on their own, as TorchSSL has it
 RESOLUTIONS = {'ssl_scratch': 32, 'ssl_transfer': 224}
 
 
 def expected_semi_values(printed: dict[str, Any]) -> dict[str, Any]:
     """Return what `resolved_values` has to return for the config of a semi-supervised cell.
 
-    Of the mixing only what the paper adds to a method: MixMatch and ReMixMatch mix on their own.
+    Of the mixing what the paper adds to a method, or what a method does on its own.
     """
-    recipe = printed['setting_fields']['recipe']
+    fields = printed['setting_fields']
+    recipe = fields['recipe']
     said = paper()['text_recipes'][recipe]
     values = {
         'steps': said['steps'],
@@ -25,10 +27,11 @@ def expected_semi_values(printed: dict[str, Any]) -> dict[str, Any]:
         'weight_decay': said.get('weight_decay') or WEIGHT_DECAY[printed['dataset']],
         'batch': said.get('labeled_batch_size', BATCH),
         'resolution': RESOLUTIONS[recipe],
+        **({'labels': fields['num_labels']} if 'num_labels' in fields else {'fraction': fields['label_fraction']}),
     }
-    loss = parts_of(printed)[3]
+    method, loss = parts_of(printed)[2:4]
     if loss == 'ce':
-        return values
+        return {**values, 'alpha': OWN_ALPHA.get(method)}
     decoupled = loss == 'dm'
     return {
         **values,

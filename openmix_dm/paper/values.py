@@ -33,8 +33,15 @@ def resolved_values(config: Config) -> dict[str, Any]:
         'batch': config.get('global_batch_size'),
         'resolution': resolution(config, 'train'),
         'ema': ((config.get('default_hooks') or {}).get('ema') or {}).get('decay'),
-        'fraction': config.train_dataloader.get('sampler', {}).get('fraction', 1.0),
+        'fraction': _fraction(config.train_dataloader),
+        'labels': config.train_dataloader.dataset.get('count'),
     }
+
+
+def _fraction(loader: Mapping[str, Any]) -> float:
+    """Return the share of the images that are trained on, or that have labels."""
+    share = loader['dataset'].get('fraction')
+    return loader.get('sampler', {}).get('fraction', 1.0) if share is None else share
 
 
 def mixing_of(model: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
