@@ -180,7 +180,8 @@ def check_falls_back(damage, tmp_path):
     damage(tmp_path / 'cut' / newest)
     outcome = train(tmp_path / 'cut', EVERY_SECOND, arguments=('--resume',))
     assert outcome.code == 0, outcome.err
-    assert f'{newest} is damaged' in outcome.said
+    # by its hash, or because it does not read as a checkpoint
+    assert f'{newest} is damaged' in outcome.said or f'{newest} cannot be loaded' in outcome.said
     check_same_run(tmp_path / 'cut', tmp_path / 'whole')
 
 
