@@ -1,26 +1,6 @@
-# Semi-supervised transfer to Stanford Cars: a share of the training images has labels, the others come without.
-# Views as Self-Tuning has them, for all methods alike; tests by ten crops.
-_base_ = ['cars.py', 'transfer.py']
+# Semi-supervised transfer to Stanford Cars, done as that to CUB-200-2011 is.
+_base_ = 'cub_transfer.py'
 
-_view = [
-    dict(type='Resize', size=256),
-    dict(type='RandomResizedCrop', size=224),
-    dict(type='RandomFlip'),
-    dict(type='SelfTuningRandAugment', n=2, m=10),
-]
-train_dataloader = dict(
-    dataset=dict(
-        _delete_=True,
-        type='Streams',
-        dataset=dict(type='Cars', root='cars', split='train'),
-        fraction=0.15,
-        labelled_views=[_view],
-        unlabelled_views=[_view],
-        unlabelled='rest',
-        study_view=[dict(type='Resize', size=256), dict(type='CenterCrop', size=224)],
-    ),
-)
-val_dataloader = dict(
-    dataset=dict(transforms=[dict(type='Resize', size=256), dict(type='TenCrop', size=224)]), batch_size=16
-)
-train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=27_000, val_interval=3_000)
+train_dataloader = dict(dataset=dict(dataset=dict(type='Cars', root='cars')))
+val_dataloader = dict(dataset=dict(type='Cars', root='cars'))
+model = dict(head=dict(num_classes=196))

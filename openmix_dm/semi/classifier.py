@@ -159,8 +159,8 @@ class SemiClassifier(BaseModel):
 
     def parse_losses(self, losses: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """Add up what is named `loss_*`; all else is recorded as it is."""
-        total = sum(value for name, value in losses.items() if name.startswith('loss_'))
-        assert isinstance(total, Tensor)
+        first, *others = (value for name, value in losses.items() if name.startswith('loss_'))
+        total = sum(others, start=first)
         return total, {'loss': total, **losses}
 
     def explain(self, data: dict[str, Any], picks: StreamPicks) -> dict[str, Any]:

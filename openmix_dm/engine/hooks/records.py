@@ -95,18 +95,17 @@ class RecordHook(Hook):
     def _write(self, runner: Any, record: dict[str, Any]) -> None:
         if self._file is None:
             return
-        self._append(to_line(record))
+        self._append(self._file, to_line(record))
         kind, step = record['kind'], record['iter']
         numbers = {f'{kind}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
         runner.visualizer.add_scalars(numbers, step=step)
         self._display.show(record)
 
-    def _append(self, line: str) -> None:
+    def _append(self, path: Path, line: str) -> None:
         """Write a line; while the disk is full, keep it for the next time."""
-        assert self._file is not None
         self._unwritten.append(line)
         with self._dispensable.writing():
-            with self._file.open('a') as file:
+            with path.open('a') as file:
                 # what a full disk has cut off ends here, and is passed over when the file is read
                 file.write('\n' * (len(self._unwritten) > 1) + ''.join(self._unwritten))
             self._unwritten.clear()

@@ -156,18 +156,25 @@ class AutoMix(Mixer):
 
     def draw_mask(self, own: Tensor, other: Tensor, lam: Tensor, inputs: Tensor) -> Tensor:
         """Return masks (N, 1, H, W) float32 for the inputs out of the features of both sides."""
-        assert self.block is not None
         with full_precision(inputs.device):
-            partners = F.interpolate(self.block(own, other, lam), inputs.shape[-2:], mode=self.upsampling)
+            partners = F.interpolate(self._block()(own, other, lam), inputs.shape[-2:], mode=self.upsampling)
         return torch.sigmoid(-partners)
 
     def _network(self) -> MomentumNetwork:
         if self.network is None:
-            raise ValueError(
-                f'{type(self).__name__} learns along with a model: call attach(model) with a MixClassifier, or with '
-                'anything that has a backbone and a head, before the first batch'
-            )
+            raise self._not_attached()
         return self.network
+
+    def _block(self) -> nn.Module:
+        if self.block is None:
+            raise self._not_attached()
+        return self.block
+
+    def _not_attached(self) -> ValueError:
+        return ValueError(
+            f'{type(self).__name__} learns along with a model: call attach(model) with a MixClassifier, or with '
+            'anything that has a backbone and a head, before the first batch'
+        )
 
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""
