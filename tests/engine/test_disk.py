@@ -76,12 +76,11 @@ def test_the_log_goes_on(capsys):
 
 
 def test_records_wait_for_room_and_are_all_there_then(tmp_path):
-    hook = RecordHook()
-    hook._file = tmp_path / 'none' / 'metrics.jsonl'  # no such folder: as unwritable as a full disk
-    hook._append('{"a": 1}\n')
-    hook._append('{"a": 2}\n')
-    hook._file.parent.mkdir()
-    hook._file.write_text('{"cut o')
-    hook._append('{"a": 3}\n')
-    hook._append('{"a": 4}\n')
-    assert hook._file.read_text().splitlines() == ['{"cut o', '{"a": 1}', '{"a": 2}', '{"a": 3}', '{"a": 4}']
+    hook, file = RecordHook(), tmp_path / 'none' / 'metrics.jsonl'  # no such folder: as unwritable as a full disk
+    hook._append(file, '{"a": 1}\n')
+    hook._append(file, '{"a": 2}\n')
+    file.parent.mkdir()
+    file.write_text('{"cut o')
+    hook._append(file, '{"a": 3}\n')
+    hook._append(file, '{"a": 4}\n')
+    assert file.read_text().splitlines() == ['{"cut o', '{"a": 1}', '{"a": 2}', '{"a": 3}', '{"a": 4}']
