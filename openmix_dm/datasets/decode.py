@@ -26,7 +26,8 @@ def read_image(path: Path | str, decoder: str = 'cv2') -> np.ndarray:
     inside; what it does not know is left to cv2.
     """
     try:
-        encoded = np.fromfile(path, dtype=np.uint8)
+        with Path(path).open('rb', buffering=0) as file:  # half the time of np.fromfile
+            encoded = np.frombuffer(file.read(), dtype=np.uint8)
     except OSError as error:
         raise DataError(f'{path} cannot be read: {error.strerror}') from None
     if decoder == 'simplejpeg' and encoded[:3].tobytes() == JPEG:  # ImageNet has a PNG among its JPEGs

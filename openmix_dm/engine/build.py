@@ -10,12 +10,15 @@ from torch.utils.data import DataLoader
 
 from openmix_dm import __version__
 from openmix_dm.engine.config import fingerprint
+from openmix_dm.engine.dataloader import collate
 from openmix_dm.engine.hooks.proof import digest
 from openmix_dm.engine.launch import agree
 from openmix_dm.engine.runner import MixRunner
 from openmix_dm.engine.validate import refusing
 from openmix_dm.errors import ConfigError
+from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MODELS, SCOPE
+from openmix_dm.structures import tensors_in
 
 
 def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> MixRunner:
@@ -24,6 +27,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
     model = build_model(config)
     check_classes(model, loaders)
     introduce(model, loaders.get('train'))
+    check_sizes(model, loaders.get('train'))
     agree(lambda: identity(config, model, loaders))
     runner = MixRunner(
         model=model,
@@ -79,6 +83,25 @@ def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> No
                 f'{phase}_dataloader has the label {low if low < 0 else high}, but the head has {outputs} outputs '
                 f'(model.head.num_classes), for labels from 0 to {outputs - 1}'
             )
+
+
+def check_sizes(model: nn.Module, loader: DataLoader | None) -> None:
+    """Let the mixers of a model refuse the training images by their size; no image is read for those that take any."""
+    mixers = [module for module in model.modules() if isinstance(module, Mixer)]
+    picky = [mixer for mixer in mixers if type(mixer).check_size is not Mixer.check_size]
+    if loader is None or not picky:
+        return
+    for size in {tuple(images.shape[-2:]) for images in tensors_in(first_images(loader)) if images.dim() >= 4}:
+        for mixer in picky:
+            with refusing(f'model: {type(mixer).__name__}'):
+                mixer.check_size(*size)
+
+
+def first_images(loader: DataLoader) -> Any:
+    """Return a batch, or an image of it where they are read one by one."""
+    dataset: Any = loader.dataset
+    picks: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
+    return dataset.__getitems__(picks) if hasattr(dataset, '__getitems__') else collate([dataset[picks[0]]])
 
 
 def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:

@@ -81,6 +81,9 @@ class Mixer(nn.Module):
         Called when the model is built, and again when it has loaded weights from elsewhere.
         """
 
+    def check_size(self, height: int, width: int) -> None:
+        """Refuse images of a size that the mixer was not set up for. Called when a run is built, or never."""
+
     def begin(self, steps: int) -> None:
         """Learn how many optimiser steps the whole run has: schedules end there. Called before training, or never."""
 

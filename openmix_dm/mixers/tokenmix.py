@@ -34,7 +34,8 @@ ASPECT = 1 / 0.3  # sides differ by at most this factor
 class TokenMix(MaskMixer):
     """Show the partner in (1 - lam) of the patches, rounded down; lam in the labels is the own share of attention.
 
-    patch_size: of the trained model; a patch may be cut off at the border. mask: 'block' or 'random' (single patches).
+    patch_size: of the trained model; a run whose images it does not divide is refused, and by hand the last patches are
+    cut off at the border. mask: 'block' or 'random' (single patches).
     minimum_tokens: patches of the smallest block, except for the last one of a mask.
     teacher: config of a frozen Vision Transformer with its `pretrained` weights, `input_size`, `mean` and `std` as for
     AttentiveMix. None asks the trained model itself; without one (`pair`, or no probe) every patch counts the same.
@@ -85,6 +86,14 @@ class TokenMix(MaskMixer):
         """Refuse a model without class-token attention, unless a teacher has it."""
         if self.teacher is None:
             require_attention(model, 'TokenMix without a teacher')
+
+    def check_size(self, height: int, width: int) -> None:
+        """Refuse images that are no whole number of patches."""
+        if height % self.patch_size or width % self.patch_size:
+            raise ValueError(
+                f'patches of {self.patch_size} pixels do not divide images of {height} x {width}; set patch_size to '
+                'that of the model, or resize the images'
+            )
 
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None

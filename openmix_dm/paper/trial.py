@@ -10,6 +10,7 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from openmix_dm.mixers import Mixer
 from openmix_dm.paper.memory import SavedMemory
 from openmix_dm.paper.trial_batch import StreamShape, introduce, make_batch
 from openmix_dm.paper.values import resolution
@@ -66,6 +67,9 @@ def try_kind(kind: Kind) -> Trial:
         batch = make_batch(IMAGES, kind.size, kind.streams)
         if kind.streams is not None:
             introduce(model, kind.streams)
+    for module in model.modules():
+        if isinstance(module, Mixer):
+            module.check_size(kind.size, kind.size)
     memory = SavedMemory(model.train())
     with memory.counting():
         losses = model(**batch, mode='loss')

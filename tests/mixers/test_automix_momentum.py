@@ -65,5 +65,5 @@ def test_features_stop_at_the_stage_and_need_no_gradient():
     assert not ran
     assert not features.requires_grad
     assert not any(parameter.requires_grad for parameter in network.parameters())
-    assert network.map_shape('stage2') == (8, 32, 32)
+    assert network.map_shape('stage2', (64, 64)) == (8, 32, 32)
     assert network.training

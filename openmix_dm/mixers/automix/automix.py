@@ -103,6 +103,10 @@ class AutoMix(Mixer):
             self.network = network.train(self.training)
         self.network.copy_from(whole)
 
+    def check_size(self, height: int, width: int) -> None:
+        """Refuse images of which the stage makes a single place."""
+        _check_places(self._network().map_shape(self.stage, (height, width)), self.stage, (height, width))
+
     def begin(self, steps: int) -> None:
         """End the schedules after so many optimiser steps."""
         self.progress.steps = steps
@@ -150,8 +154,7 @@ class AutoMix(Mixer):
         """Return what masks are made of: the momentum network's features, in full precision and without gradient."""
         with full_precision(images.device):
             features = self._network().features(images.float(), self.stage)
-        if features.shape[-1] * features.shape[-2] == 1:
-            raise ValueError(_too_small(type(self).__name__, self.stage, tuple(images.shape[-2:])))
+        _check_places(features.shape[1:], self.stage, tuple(images.shape[-2:]))
         return features
 
     def draw_mask(self, own: Tensor, other: Tensor, lam: Tensor, inputs: Tensor) -> Tensor:
@@ -183,14 +186,16 @@ class AutoMix(Mixer):
 
 def _channels(network: MomentumNetwork, stage: str) -> int:
     """Return how many features there are at each place after a stage, if it has places."""
-    channels, height, width = network.map_shape(stage)
-    if height * width == 1:
-        raise ValueError(_too_small('a learned mask', stage, network.backbone.example_size))
-    return channels
+    size = network.backbone.example_size
+    shape = network.map_shape(stage, size)
+    _check_places(shape, stage, size)
+    return shape[0]
 
 
-def _too_small(who: str, stage: str, size: tuple[int, ...]) -> str:
-    return (
-        f'{who} needs features at several places, but after {stage!r} an image of {size[0]} x {size[1]} has 1 x 1; '
-        'choose an earlier stage'
-    )
+def _check_places(shape: torch.Size, stage: str, size: tuple[int, ...]) -> None:
+    """Refuse features (C, h, w) of an image without places that a mask could tell apart."""
+    if shape[1] * shape[2] == 1:
+        raise ValueError(
+            f'a learned mask needs features at several places, but after {stage!r} an image of {size[0]} x {size[1]} '
+            'has 1 x 1; choose an earlier stage'
+        )

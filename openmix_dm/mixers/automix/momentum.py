@@ -33,10 +33,10 @@ class MomentumNetwork(nn.Module):
         """Return the feature map after a stage, (N, C, h, w); the network runs no further."""
         return self.backbone.feature_map(images, stage)
 
-    def map_shape(self, stage: str) -> torch.Size:
-        """Return the shape (C, h, w) of the feature map after a stage for an image of a size that the network takes."""
+    def map_shape(self, stage: str, size: tuple[int, int]) -> torch.Size:
+        """Return the shape (C, h, w) of the feature map after a stage for an image of a size (height, width)."""
         like = next(self.parameters())
-        image = torch.zeros(1, 3, *self.backbone.example_size, device=like.device, dtype=like.dtype)
+        image = torch.zeros(1, 3, *size, device=like.device, dtype=like.dtype)
         with evaluating(self):
             return self.features(image, stage).shape[1:]
 

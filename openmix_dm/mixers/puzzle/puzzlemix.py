@@ -33,12 +33,13 @@ CHUNKS = 12  # moved blocks are mixed a twelfth of a batch at a time, which hold
 class PuzzleMix(Mixer):
     """Choose for each block of a grid how much of either image it shows, by their saliency, and move hidden blocks.
 
-    block_num: the grid is drawn from 2, 4, ..., 2 ** (block_num - 1) blocks a side, among those that divide the image;
-    where none does, blocks differ by a pixel in size and are not moved. beta: weight of agreement between neighbours;
-    gamma: of their difference in pixels, averaged over neigh x neigh; eta: of the prior, in which lam is the share of
-    the own image. n_labels: how many weights a block can have. transport: move hidden blocks; t_eps: what distance
-    costs; t_size: pixels on a side of the blocks that are moved, where that divides the blocks of the grid; None takes
-    these. solver: 'relaxed' is within a fraction of a percent of the least energy; 'exact' needs scipy.
+    block_num: the grid is drawn from 2, 4, ..., 2 ** (block_num - 1) blocks a side. A run whose images these do not
+    divide is refused; used by hand, the mixer draws among those that do, and where none does, blocks differ by a pixel
+    in size and are not moved. beta: weight of agreement between neighbours; gamma: of their difference in pixels,
+    averaged over neigh x neigh; eta: of the prior, in which lam is the share of the own image. n_labels: how many
+    weights a block can have. transport: move hidden blocks; t_eps: what distance costs; t_size: pixels on a side of the
+    blocks that are moved, where those of the grid are larger; None takes these. solver: 'relaxed' is within a fraction
+    of a percent of the least energy; 'exact' needs scipy.
 
     lam in the labels is the mean of each sample's own mask. Given to the mixer, lam is a prior: the more of the own
     image the larger it is, but not that share. Where saliency says nothing all blocks have the most probable label:
@@ -73,6 +74,17 @@ class PuzzleMix(Mixer):
         self.t_size = None if t_size is None else _at_least(1, 't_size', t_size)
         self.transport, self.solver = transport, one_of('solver', solver, SOLVERS)
 
+    def check_size(self, height: int, width: int) -> None:
+        """Refuse images that a grid does not divide, and blocks that t_size does not."""
+        check_grids(self.grids(), height, width)
+        for grid in self.grids() if self.transport and self.t_size else ():
+            for block in (height // grid, width // grid):
+                if self.t_size and block > self.t_size and block % self.t_size:
+                    raise ValueError(
+                        f't_size={self.t_size} does not divide blocks of {block} pixels, which images of '
+                        f'{height} x {width} have in a grid of {grid}; choose a divisor of it, or None'
+                    )
+
     @torch.no_grad()
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
@@ -93,9 +105,13 @@ class PuzzleMix(Mixer):
         own, other = (sources(seen, s, self.t_eps) for seen, s in zip((shown > 0, shown < 1), saliency, strict=True))
         return MixedPair(_blend_moved(inputs, partner, mask, own, other), share, mask)
 
+    def grids(self) -> list[int]:
+        """Return the numbers of blocks on a side that are drawn from."""
+        return [2**power for power in range(1, self.block_num)]
+
     def draw_grid(self, height: int, width: int) -> int:
         """Draw the number of blocks on a side, on the CPU, among those that fit."""
-        grids = [2**power for power in range(1, self.block_num) if 2**power <= min(height, width)] or [1]
+        grids = [grid for grid in self.grids() if grid <= min(height, width)] or [1]
         whole = [grid for grid in grids if height % grid == width % grid == 0] or grids
         return whole[int(torch.randint(len(whole), (), device='cpu'))]
 
@@ -112,6 +128,16 @@ class PuzzleMix(Mixer):
         """Return the pixels of both sides, averaged over about neigh x neigh, a whole number of cells in a block."""
         side = grid * max(1, min(inputs.shape[-2:]) // (grid * self.neigh))
         return both(partner, inputs, lambda images: F.adaptive_avg_pool2d(pixels_of(images, probe), side))
+
+
+def check_grids(grids: list[int], height: int, width: int) -> None:
+    """Refuse images that a grid does not divide."""
+    for grid in grids:
+        if height % grid or width % grid:
+            raise ValueError(
+                f'a grid of {grid} x {grid} blocks does not divide images of {height} x {width}; lower block_num, '
+                f'or resize the images to a multiple of {grids[-1]}'
+            )
 
 
 def _blend_moved(inputs: Tensor, partner: Partner, mask: Tensor, own: Tensor, other: Tensor) -> Tensor:
