@@ -1,4 +1,4 @@
-"""Measure speed: python tools/benchmark.py losses|mixers [--json]."""
+"""Measure speed: python tools/benchmark.py losses|mixers|step|loader [--json]."""
 
 import sys
 

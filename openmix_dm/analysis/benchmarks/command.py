@@ -20,15 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--malloc',
         choices=('tuned', 'default'),
-        default='tuned',
-        help='tuned: large blocks are kept instead of being mapped anew for each result',
+        help='tuned: large blocks are kept instead of being mapped anew for each result; the default is what a process '
+        'has of itself for loader, tuned for all others',
     )
     return run_command(benchmark, parser.parse_args(arguments))
 
 
 def benchmark(args: argparse.Namespace) -> None:
     """Run one benchmark and print it."""
-    malloc = args.malloc
+    malloc = args.malloc or ('default' if args.what == 'loader' else 'tuned')
     if malloc == 'tuned' and not tune_malloc():
         malloc = 'default (this C library cannot be tuned)'
     rows = BENCHMARKS[args.what](args.rounds)
@@ -79,7 +79,7 @@ def _mixers(rounds: int | None) -> list[dict[str, Any]]:
 def _step(rounds: int | None) -> list[dict[str, Any]]:
     timings = step.measure(rounds or 20)
     iteration = _rows('ResNet-8, 32 px, batch 100, Mixup with DM(CE): one iteration', timings, step.TARGETS.get)
-    by_mixer = mixed_steps.measure(max(1, (rounds or 20) // 5))
+    by_mixer = mixed_steps.measure(max(1, (rounds or 20) // 2))
     return iteration + _rows('CIFAR ResNet-18, 32 px: a step by mixer', by_mixer, mixed_steps.TARGETS.get)
 
 
