@@ -1,5 +1,6 @@
 # Semi-supervised transfer to CUB-200-2011: a share of the training images has labels, the others come without.
 # Views as Self-Tuning has them, for all methods alike; tests by ten crops.
+# The unlabelled images have a pass of their own; their guesses are taken whatever the confidence.
 _base_ = ['cub200.py', 'transfer.py']
 
 _view = [
@@ -24,3 +25,10 @@ val_dataloader = dict(
     dataset=dict(transforms=[dict(type='Resize', size=256), dict(type='TenCrop', size=224)]), batch_size=16
 )
 train_cfg = dict(_delete_=True, type='IterTrainLoop', max_iters=27_000, val_interval=3_000)
+model = dict(
+    type='SemiClassifier',
+    head=dict(type='LinearHead', init='normal', loss=dict(type='MixedCE')),
+    labeler=dict(type='Labeler', where='unlabelled', threshold=dict(type='FixedThreshold', tau=0.0)),
+    passes=dict(unlabelled=dict()),
+    terms=dict(labelled=dict(type='Supervised')),
+)
