@@ -11,89 +11,26 @@ from mmengine.config import Config
 from mmengine.registry import Registry
 from mmengine.runner import Runner
 
+from openmix_dm.engine.config_keys import (
+    ALSO_TAKEN,
+    DEFAULT_TYPES,
+    FILLED_IN,
+    OURS,
+    PARAMWISE,
+    READ_BY_RUNNER,
+    REGISTRIES,
+)
 from openmix_dm.engine.dataloader import build_dataloader
 from openmix_dm.engine.signatures import Arguments, arguments_of, describe, fits
 from openmix_dm.engine.sources import find_line
 from openmix_dm.errors import ConfigError, Failure
-from openmix_dm.registry import (
-    BACKBONES,
-    DATA_SAMPLERS,
-    DATASETS,
-    HEADS,
-    HOOKS,
-    LOOPS,
-    LOSSES,
-    METRICS,
-    MIXERS,
-    MODELS,
-    OPTIM_WRAPPERS,
-    OPTIMIZERS,
-    PARAM_SCHEDULERS,
-    SEMI_PARTS,
-    TERMS,
-    TRANSFORMS,
-)
+from openmix_dm.registry import HOOKS, LOSSES, MIXERS, OPTIM_WRAPPERS, TERMS
 from openmix_dm.suggest import did_you_mean, nearest
 
-# Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
-OURS = {'global_batch_size', 'channels_last'}
-READ_BY_RUNNER = {'compile', 'find_unused_parameters', 'sync_bn', 'model_wrapper_cfg', 'custom_imports'}
-
-# A config below one of these keys (of any depth, alone or in a list) is built by this registry.
-REGISTRIES: dict[str, Registry] = {
-    'model': MODELS,
-    'data_preprocessor': MODELS,
-    'backbone': BACKBONES,
-    'teacher': BACKBONES,
-    'head': HEADS,
-    'mixer': MIXERS,
-    'mixers': MIXERS,
-    'loss': LOSSES,
-    'losses': LOSSES,
-    'dataset': DATASETS,
-    'transforms': TRANSFORMS,
-    'labelled_views': TRANSFORMS,
-    'unlabelled_views': TRANSFORMS,
-    'study_view': TRANSFORMS,
-    'labeler': SEMI_PARTS,
-    'threshold': SEMI_PARTS,
-    'align': SEMI_PARTS,
-    'ramp': SEMI_PARTS,
-    'sampler': DATA_SAMPLERS,
-    'optim_wrapper': OPTIM_WRAPPERS,
-    'optimizer': OPTIMIZERS,
-    'param_scheduler': PARAM_SCHEDULERS,
-    'train_cfg': LOOPS,
-    'val_cfg': LOOPS,
-    'test_cfg': LOOPS,
-    'val_evaluator': METRICS,
-    'test_evaluator': METRICS,
-    'custom_hooks': HOOKS,
-}
-
-# Arguments that the builder of a kind fills in or takes for itself.
-FILLED_IN: dict[Registry, set[str]] = {
-    HEADS: {'in_features'},
-    LOOPS: {'runner', 'dataloader', 'evaluator'},
-    DATA_SAMPLERS: {'dataset', 'batch_size', 'seed'},
-    OPTIM_WRAPPERS: {'optimizer'},
-    OPTIMIZERS: {'params'},
-    PARAM_SCHEDULERS: {'optimizer', 'param_name'},
-}
-ALSO_TAKEN: dict[Registry, set[str]] = {
-    OPTIM_WRAPPERS: {'constructor', 'paramwise_cfg'},
-    PARAM_SCHEDULERS: {'convert_to_iter_based'},
-    HOOKS: {'priority'},
-}
-DEFAULT_TYPES = {'train_cfg': 'EpochBasedTrainLoop', 'val_cfg': 'ValidationLoop', 'test_cfg': 'EvaluationLoop'}
 INHERITED = (
     '. If it was inherited: a changed type keeps the arguments of the old one, and '
     'dict(_delete_=True, type={kind!r}, ...) drops them'
 )
-PARAMWISE = {
-    'norm_decay_mult', 'bias_lr_mult', 'bias_decay_mult', 'dcn_offset_lr_mult', 'bypass_duplicate', 'custom_keys',
-    'dwconv_decay_mult', 'flat_decay_mult',
-}  # fmt: skip
 
 
 def validate(config: Config) -> None:
