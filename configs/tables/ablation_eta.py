@@ -1,5 +1,5 @@
 # Figures A2 and A3 on the digits: the weight eta of the decoupled regulariser; eta 0 is MCE, bit for bit.
-title = 'Digits, ResNet-8, 20 epochs, DM(CE), alpha 0.2: top-1 in % over eta'
+title = 'Digits, ResNet-8, 40 epochs, DM(CE), alpha 0.2: top-1 in % over eta'
 columns = ['Mixup', 'CutMix']
 rows = {
     f'{eta:g}': [

@@ -1,5 +1,5 @@
 # Figure A2 on the digits: the exponent t of DM(BCE), which lifts small parts below 1; made for interpolating mixers.
-title = 'Digits, ResNet-8, 20 epochs, Mixup with DM(BCE), alpha 0.2: top-1 in % over t'
+title = 'Digits, ResNet-8, 40 epochs, Mixup with DM(BCE), alpha 0.2: top-1 in % over t'
 columns = ['xi 1', 'xi 0.8']
 rows = {
     f'{t:g}': [

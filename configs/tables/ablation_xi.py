@@ -1,5 +1,5 @@
 # Figure A2 on the digits: the threshold xi of DM(BCE), where the larger part counts in full; made for cutting mixers.
-title = 'Digits, ResNet-8, 20 epochs, CutMix with DM(BCE), alpha 0.2: top-1 in % over xi'
+title = 'Digits, ResNet-8, 40 epochs, CutMix with DM(BCE), alpha 0.2: top-1 in % over xi'
 columns = ['t 1', 't 0.5']
 rows = {
     f'{xi:g}': [

@@ -73,8 +73,10 @@ def test_every_table_of_the_repository_can_run(path, tmp_path):
     table = read_table(path)
     assert path.read_text().startswith('# ')
     assert table.trials == 3
+    told = re.search(r'(\d+) (epochs|steps)', table.title)
     for run in runs_of(table, tmp_path, trials=1):
-        config_of(run)  # loads, takes its options, validates
+        training = config_of(run).train_cfg  # loads, takes its options, validates
+        assert told[1] == str(training['max_epochs' if told[2] == 'epochs' else 'max_iters'])
 
 
 def test_the_digits_have_every_static_mixer():

@@ -1,5 +1,6 @@
 """A real Slurm of one node: two real tasks, preemption, requeue, and job arrays."""
 
+import json
 import os
 import re
 import shutil
@@ -150,3 +151,8 @@ def test_a_job_array_fills_a_table(cluster, tmp_path):
     assert states
     assert set(states.values()) == {'done'}, states
     assert 'done' in call(sys.executable, 'tools/table.py', 'status', *arguments, cluster=cluster)
+    filled = json.loads(
+        call(sys.executable, 'tools/table.py', 'collect', *arguments, '--format', 'json', cluster=cluster)
+    )
+    means = {cell['cell']: cell['mean'] for cell in filled['cells']}
+    assert {name for name, mean in means.items() if mean is not None} == {'mixup/mce', 'mixup/dm-ce'}
