@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from engine.runs import final, same, train
+from two_ranks import on_two_ranks
 
 from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.loops import EpochTrainLoop, ValidationLoop
@@ -148,3 +149,19 @@ def test_outside_the_main_thread_signals_are_left_alone():
     thread.start()
     thread.join()
     assert seen == [signal.SIG_DFL]
+
+
+def ask_thrice(rank):
+    """Vote before anybody was asked to stop, after one of the ranks was, and after both were."""
+    answers = []
+    for asked in (set(), {1}, {0, 1}):
+        stop_request.signal = 'SIGTERM' if rank in asked else None
+        vote = StopVote()
+        vote.ask()
+        answers.append(vote.agreed())
+    return answers
+
+
+@pytest.mark.slow
+def test_all_ranks_stop_when_one_is_asked_to(tmp_path):
+    assert on_two_ranks(ask_thrice, tmp_path) == [[False, True, True]] * 2

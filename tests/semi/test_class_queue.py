@@ -1,8 +1,7 @@
 import pytest
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from reference import transfer as reference
+from two_ranks import on_two_ranks
 
 from openmix_dm.semi.class_queue import ClassQueue
 
@@ -42,13 +41,11 @@ def test_an_empty_queue_is_refused():
         ClassQueue(CLASSES, 0, WIDTH)
 
 
-def work(rank, folder):
-    dist.init_process_group('gloo', init_method=f'file://{folder}/meet', rank=rank, world_size=2)
+def fill_half(rank):
     filled, half = queue(), slice(rank * SIZE // 2, (rank + 1) * SIZE // 2)
     for keys, labels in calls():
         filled.add(keys[half], labels[half])
-    torch.save(filled.state_dict(), f'{folder}/{rank}.pt')
-    dist.destroy_process_group()
+    return filled.state_dict()
 
 
 @pytest.mark.slow
@@ -56,8 +53,6 @@ def test_two_ranks_fill_it_as_one(tmp_path):
     alone = queue()
     for keys, labels in calls():
         alone.add(keys, labels)
-    mp.spawn(work, args=(str(tmp_path),), nprocs=2)
-    for rank in (0, 1):
-        state = torch.load(tmp_path / f'{rank}.pt')
+    for state in on_two_ranks(fill_half, tmp_path):
         assert torch.equal(state['keys'], alone.keys)
         assert torch.equal(state['next'], alone.next)

@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
+from two_ranks import on_two_ranks
 
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.semi.alignment import DistributionAlignment
@@ -36,10 +35,8 @@ def follow(rank, ranks):
     return {'remembered': threshold.remembered, 'levels': levels, 'mean': aligner.running, 'aligned': aligned}
 
 
-def work(rank, folder):
-    dist.init_process_group('gloo', init_method=f'file://{folder}/meet', rank=rank, world_size=2)
-    torch.save(follow(rank, 2), f'{folder}/{rank}.pt')
-    dist.destroy_process_group()
+def follow_half(rank):
+    return follow(rank, 2)
 
 
 def test_one_rank_gathers_nothing():
@@ -51,8 +48,7 @@ def test_one_rank_gathers_nothing():
 @pytest.mark.slow
 def test_thresholds_and_alignment_of_two_ranks_are_those_of_one(tmp_path):
     alone = follow(0, 1)
-    mp.spawn(work, args=(str(tmp_path),), nprocs=2)
-    halves = [torch.load(tmp_path / f'{rank}.pt') for rank in (0, 1)]
+    halves = on_two_ranks(follow_half, tmp_path)
     for half in halves:
         assert torch.equal(half['remembered'], alone['remembered'])
         assert torch.equal(half['levels'], alone['levels'])
