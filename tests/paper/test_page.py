@@ -99,7 +99,7 @@ def test_names_are_escaped_and_an_axis_is_plotted(tmp_path):
 def test_the_plot_shows_means_and_deviations(tmp_path):
     svg = effect(filled(tmp_path, ETA))
     assert svg.count('<polyline') == 2
-    assert '>eta</text>' in svg
+    assert '>eta (bars: ± deviation over seeds)</text>' in svg
     assert all(f'>{value}</text>' in svg for value in ('0', '0.1', '1'))
 
 

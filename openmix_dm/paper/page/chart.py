@@ -125,8 +125,12 @@ def _bars(line: Line, x: Scale, y: Scale, colour: str) -> str:
 
 
 def _legend(names: Sequence[str]) -> str:
-    """Write the names of the curves in the lower right corner, where learning curves leave room."""
-    parts = []
+    """Write the names of the curves in the lower right corner, where learning curves leave room; dim what is below."""
+    width, height = 34 + 7 * max(map(len, names), default=0), 15 * len(names) + 4
+    parts = [
+        f"<rect x='{WIDTH - RIGHT - width}' y='{HEIGHT - BOTTOM - 6 - height}' width='{width}' height='{height}' "
+        f"fill='#fff' fill-opacity='0.8'/>"
+    ]
     for number, name in enumerate(reversed(names)):
         place, colour = HEIGHT - BOTTOM - 10 - 15 * number, COLOURS[(len(names) - 1 - number) % len(COLOURS)]
         parts.append(

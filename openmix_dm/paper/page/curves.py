@@ -78,4 +78,11 @@ def effect(results: Results) -> str:
     bounds = [value for line in lines for bound in (line.low, line.high) for value in bound]
     metric = table.runnable()[0].metric
     y_label = f'{"top-1" if metric == "top1" else metric} in {UNITS[metric]}'
-    return chart(table.title.split(':')[0], lines, table.axis, y_label, (min(bounds), max(bounds)), rows)
+    return chart(
+        table.title.split(':')[0],
+        lines,
+        f'{table.axis} (bars: ± deviation over seeds)',
+        y_label,
+        (min(bounds), max(bounds)),
+        rows,
+    )
