@@ -90,10 +90,11 @@ def _frame(title: str, x: Scale, y: Scale, ticks_x: Sequence[tuple[float, str]],
         for t, name in ticks_x
     )
     middle = (TOP + HEIGHT - BOTTOM) / 2
+    size = min(13, (WIDTH - 16) / (0.62 * max(len(title), 1)))  # a letter is about 0.62 of its height wide
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' width='{WIDTH}' height='{HEIGHT}' "
         f"role='img' aria-label='{escape(title, quote=True)}'><rect width='100%' height='100%' fill='#fff'/>"
-        f"<text x='{LEFT}' y='16' font-family='system-ui, sans-serif' font-size='13' font-weight='600' fill='#222'>"
+        f"<text x='8' y='16' font-family='system-ui, sans-serif' font-size='{size:.1f}' font-weight='600' fill='#222'>"
         f'{escape(title)}</text>{across}{below}'
         f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{HEIGHT - BOTTOM}' y2='{HEIGHT - BOTTOM}' stroke='#999'/>"
         f"<text x='{(LEFT + WIDTH - RIGHT) / 2}' y='{HEIGHT - 8}' text-anchor='middle' {FONT}>{escape(x_label)}</text>"
