@@ -38,7 +38,7 @@ def test_captions_tell_what_the_loss_makes_of_lam():
     assert browse.caption(target, 0, MixedBCE(two_hot=True)).endswith('BCE 1 / 1')
 
 
-def test_configs_folders_and_all_at_once(root, tmp_path):
+def test_configs_and_folders(root, tmp_path):
     for name in ('cats', 'dogs'):
         (tmp_path / 'pictures' / name).mkdir(parents=True)
         cv2.imwrite(str(tmp_path / 'pictures' / name / 'a.png'), np.full((50, 70, 3), 90, np.uint8))
@@ -46,11 +46,15 @@ def test_configs_folders_and_all_at_once(root, tmp_path):
     assert images.shape == (2, 3, 32, 32)
     assert (labels.tolist(), names) == ([0, 1], ['cats', 'dogs'])
     config = str(root / 'configs/digits/r8_cutmix_dmbce.py')
-    for i, arguments in enumerate(
-        ([config], ['Mixup', '--images', str(tmp_path / 'pictures'), '--n', '2'], ['all', '--images', 'photos'])
-    ):
+    for i, arguments in enumerate(([config], ['Mixup', '--images', str(tmp_path / 'pictures'), '--n', '2'])):
         assert main([*arguments, '--out', str(tmp_path / f'{i}.png'), '--lam', '0.5']) == 0
         assert (tmp_path / f'{i}.png').stat().st_size > 2000
+
+
+@pytest.mark.slow
+def test_all_at_once(tmp_path):
+    assert main(['all', '--images', 'photos', '--out', str(tmp_path / 'all.png'), '--lam', '0.5']) == 0
+    assert (tmp_path / 'all.png').stat().st_size > 2000
 
 
 def test_mistakes_are_refused(tmp_path, capsys):

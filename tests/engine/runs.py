@@ -10,7 +10,9 @@ from openmix_dm.engine.loops import EpochTrainLoop
 from openmix_dm.engine.train import main
 
 CONFIG = ROOT / 'configs' / 'digits' / 'r8_mixup_dm.py'
-SMALL = ('train_cfg.max_epochs=2', 'global_batch_size=200', 'default_hooks.records.interval=3')  # 7 iterations an epoch
+SIZE = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')
+# 7 iterations an epoch
+SMALL = ('train_cfg.max_epochs=2', 'global_batch_size=200', 'default_hooks.records.interval=3', *SIZE)
 
 
 class PowerCut(Exception):

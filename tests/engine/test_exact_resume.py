@@ -21,7 +21,6 @@ SWITCHES = {
     'augmentation': AUGMENTATION,
     'adamw': ("optim_wrapper.optimizer={'_delete_': True, 'type': 'AdamW', 'lr': 0.001}",),
 }
-SMALL_IMAGES = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')  # half precision is slow on a CPU
 MIXTURE = (
     "model.mixer=dict(_delete_=True, type='RandomMixer', probs=[0.5, 0.25, 0.25], "
     "mixers=[dict(type='PuzzleMix', alpha=2.0), "
@@ -30,28 +29,27 @@ MIXTURE = (
     "dict(type='DecoupledCE', eta=0.1), dict(type='DecoupledCE', eta=0.1)])",
 )
 VIT = (
-    "model.backbone=dict(_delete_=True, type='TimmBackbone', name='vit_tiny_patch16_224', img_size=16, "
-    'options=dict(patch_size=4, depth=1, embed_dim=24, num_heads=2))'
+    "model.backbone=dict(_delete_=True, type='TimmBackbone', name='vit_tiny_patch16_224', img_size=8, "
+    'options=dict(patch_size=2, depth=1, embed_dim=24, num_heads=2))'
 )
 LEARNED = "type='{}', stage='stage2', momentum=0.9, momentum_end=0.99"
 DYNAMIC = {  # PuzzleMix is in the mixture
-    'automix': (f'model.mixer=dict(_delete_=True, {LEARNED.format("AutoMix")})', *SMALL_IMAGES),
+    'automix': (f'model.mixer=dict(_delete_=True, {LEARNED.format("AutoMix")})',),
     'automix, accumulated': (
         f'model.mixer=dict(_delete_=True, {LEARNED.format("AutoMix")}, mask_adjust=0.5)',
         'optim_wrapper.accumulative_counts=2',
         'global_batch_size=400',
-        *SMALL_IMAGES,
     ),
-    'samix with ema': (f'model.mixer=dict(_delete_=True, {LEARNED.format("SAMix")}, dropout=0.1)', *SMALL_IMAGES, *EMA),
+    'samix with ema': (f'model.mixer=dict(_delete_=True, {LEARNED.format("SAMix")}, dropout=0.1)', *EMA),
     'transmix': (VIT, "model.mixer=dict(_delete_=True, type='TransMix', mixer=dict(type='CutMix', alpha=1.0))"),
-    'tokenmix': (VIT, "model.mixer=dict(_delete_=True, type='TokenMix', alpha=1.0, patch_size=4, minimum_tokens=2)"),
+    'tokenmix': (VIT, "model.mixer=dict(_delete_=True, type='TokenMix', alpha=1.0, patch_size=2, minimum_tokens=2)"),
 }
 SLOW = {
     'mixture with a dynamic policy': MIXTURE,
     'one worker': ('train_dataloader.num_workers=1',),
     'two workers': ('train_dataloader.num_workers=2', *AUGMENTATION),
-    'bf16': ('optim_wrapper.amp=bf16', *SMALL_IMAGES, *EMA),
-    'fp16': ('optim_wrapper.amp=fp16', *SMALL_IMAGES, *EMA),
+    'bf16': ('optim_wrapper.amp=bf16', *EMA),
+    'fp16': ('optim_wrapper.amp=fp16', *EMA),
     'compile': ('compile=True',),
 }
 

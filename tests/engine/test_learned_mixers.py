@@ -6,7 +6,7 @@ import pytest
 import torch
 from classifiers.parts import batch, classifier
 from conftest import ROOT
-from engine.runs import final, train
+from engine.runs import SIZE, final, train
 
 from openmix_dm.engine.checkpoints import load_file
 from openmix_dm.engine.optimizers import MixOptimWrapper
@@ -15,7 +15,7 @@ from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.engine.test import main as evaluate
 
 AUTOMIX = ROOT / 'configs' / 'digits' / 'r8_automix.py'
-TINY = ('train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8', 'train_cfg.max_epochs=1')
+SHORT = 'train_cfg.max_epochs=1'
 
 
 def construct(model, paramwise=None, **settings):
@@ -34,7 +34,7 @@ def learned_model():
 @pytest.fixture(scope='module')
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp('learned') / 'run'
-    options = ('optim_wrapper.accumulative_counts=2', 'global_batch_size=200', *TINY)
+    options = ('optim_wrapper.accumulative_counts=2', 'global_batch_size=200', SHORT)
     assert train(folder, *options, config=AUTOMIX) == 0
     return folder
 
@@ -57,7 +57,7 @@ def test_all_losses_are_recorded(run):
 
 
 def test_testing_a_checkpoint_gives_both_numbers_again(run, tmp_path):
-    options = ['--cfg-options', *TINY[:2]]
+    options = ['--cfg-options', *SIZE]
     assert evaluate([str(AUTOMIX), str(run / 'epoch_1.pth'), '--out', str(tmp_path / 'a.json'), *options]) == 0
     measured, (record,) = json.loads((tmp_path / 'a.json').read_text()), RunFolder(run).records('val')
     assert measured['top1'] == pytest.approx(record['top1'])
@@ -68,7 +68,7 @@ def test_weights_of_another_run_start_the_momentum_network_too(run, tmp_path):
     """A run of another mixer has no momentum network: ours starts from the weights that are loaded, not at random."""
     bare = {k: v for k, v in load_file(run / 'epoch_1.pth')['state_dict'].items() if not k.startswith('mixer.')}
     torch.save({'state_dict': bare}, tmp_path / 'bare.pth')
-    options = ('optim_wrapper.optimizer.lr=1e-9', f'load_from={tmp_path / "bare.pth"}', *TINY)
+    options = ('optim_wrapper.optimizer.lr=1e-9', f'load_from={tmp_path / "bare.pth"}', SHORT)
     assert train(tmp_path / 'run', *options, config=AUTOMIX) == 0
     state = final(tmp_path / 'run', 1)['state_dict']
     weights = [name for name in bare if name.startswith('backbone.') and name.endswith('weight')]

@@ -35,7 +35,7 @@ def test_memory_and_speed_are_flat(tmp_path):
     WatchHook.seen = []
     options = (
         'global_batch_size=2', 'train_cfg.max_epochs=14', 'default_hooks.records.interval=10',
-        'train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8', "custom_hooks=[dict(type='WatchHook')]",
+        "custom_hooks=[dict(type='WatchHook')]",
         "model.backbone=dict(_delete_=True,type='ThinResNet',depth=8)",
     )  # fmt: skip
     assert train(tmp_path / 'run', *options) == 0

@@ -13,7 +13,11 @@ SIZE = 'train_dataloader.dataset.size={}'
 REFUSED = {
     'a grid': ('r8_puzzlemix', [SIZE.format(12)], 'a grid of 8 x 8 blocks does not divide images of 12 x 12'),
     'a grid of a policy': ('r8_puzzlemix-rsb', [SIZE.format(12)], 'a grid of 8 x 8 blocks does not divide'),
-    'blocks to move': ('r8_puzzlemix', ['model.mixer.t_size=3'], 't_size=3 does not divide blocks of 8 pixels'),
+    'blocks to move': (
+        'r8_puzzlemix',
+        [SIZE.format(16), 'model.mixer.t_size=3'],
+        't_size=3 does not divide blocks of 8 pixels',
+    ),
     'one place': (
         'r8_automix',
         [SIZE.format(4), 'model.mixer.stage=stage3'],
@@ -32,8 +36,9 @@ def test_a_size_that_does_not_fit_is_refused_before_the_run_has_a_folder(tmp_pat
 
 @pytest.mark.parametrize('config', ['r8_puzzlemix', 'r8_automix', 'r8_puzzlemix-rsb'])
 def test_a_size_that_fits_trains(tmp_path, config):
-    options = ('train_cfg.max_epochs=1', 'train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8')
-    assert runs.train(tmp_path / 'run', *options, config=ROOT / 'configs' / 'digits' / f'{config}.py') == 0
+    assert (
+        runs.train(tmp_path / 'run', 'train_cfg.max_epochs=1', config=ROOT / 'configs' / 'digits' / f'{config}.py') == 0
+    )
 
 
 def test_patches_have_to_divide_the_image():

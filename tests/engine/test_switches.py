@@ -109,8 +109,9 @@ def test_ema_does_not_touch_the_training(with_ema, tmp_path):
 
 def test_ema_weights_are_ready_to_load(with_ema, tmp_path, capsys):
     last = RunFolder(with_ema).records('val')[-1]
-    assert evaluate([str(CONFIG), str(with_ema / 'ema.pth')]) == 0
-    assert evaluate([str(CONFIG), str(with_ema / 'epoch_2.pth'), '--ema']) == 0
+    config = str(with_ema / 'config.py')
+    assert evaluate([config, str(with_ema / 'ema.pth')]) == 0
+    assert evaluate([config, str(with_ema / 'epoch_2.pth'), '--ema']) == 0
     first, second = capsys.readouterr().out.strip().splitlines()
     assert first == second == f'top1 {last["ema_top1"]:.2f}  top5 {last["ema_top5"]:.2f}'
 

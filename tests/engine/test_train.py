@@ -135,5 +135,6 @@ def test_failures_have_exit_codes_and_leave_no_run(root, config, tmp_path, capsy
 
 
 def test_amp_trains_and_is_recorded(config, tmp_path):
-    assert train(config, tmp_path / 'run', '--amp', options=['train_cfg.max_epochs=1', 'global_batch_size=700']) == 0
+    options = ['train_cfg.max_epochs=1', 'global_batch_size=700', 'train_dataloader.dataset.size=8']
+    assert train(config, tmp_path / 'run', '--amp', options=options) == 0
     assert "'amp': 'bf16'" in (tmp_path / 'run' / 'config.py').read_text()

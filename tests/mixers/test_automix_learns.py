@@ -16,8 +16,6 @@ OPTIONS = (
     'global_batch_size=100',
     'default_hooks.records.interval=14',
     'model.mixer.mask_annealing=False',  # else its loss falls in any case
-    'train_dataloader.dataset.size=8',
-    'val_dataloader.dataset.size=8',
 )
 LAMS = (0.15, 0.3, 0.5, 0.7, 0.85)
 
