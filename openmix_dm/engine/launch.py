@@ -1,8 +1,11 @@
 """Bring the processes of a run together: torchrun, our launcher or Slurm; nccl on GPUs and gloo without."""
 
+import gc
+import itertools
 import os
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,6 +22,7 @@ LAUNCHERS = ('none', 'pytorch', 'slurm')
 VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
 KEYS = 'openmix_dm'
+_MEETINGS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
 
 
 @contextmanager
@@ -29,7 +33,8 @@ def processes(launcher: str, config: Mapping[str, Any]) -> Iterator[tuple[int, i
         yield join_processes(launcher, limits.get('timeout', TIMEOUT), limits.get('init_timeout', INIT_TIMEOUT))
     except DistributedError:
         raise  # whoever is lost cannot be said goodbye to; the end of this process closes the connections
-    except BaseException:
+    except BaseException as error:
+        _forget_frames(error)
         leave_processes()
         raise
     leave_processes()
@@ -79,7 +84,8 @@ def meet(rank: int, world_size: int, timeout: float) -> Any:
             f'rank {rank} of {world_size} cannot {"listen at" if rank == 0 else "reach rank 0 at"} {host}:{port} '
             f'within {timeout:g} s ({_first_line(error)}); {todo}'
         ) from None
-    store = dist.PrefixStore(f'{KEYS}/{os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")}', shared)
+    restart = os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')
+    store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_MEETINGS)}', shared)
     store.set(f'joined/{rank}', 'yes')
     absent = absent_ranks(store, 'joined', world_size, timeout)
     if absent:
@@ -168,9 +174,21 @@ def wait_for_all() -> None:
 
 
 def leave_processes() -> None:
-    """Take the process group down, if there is one."""
+    """Take the process group down, if there is one, and its threads with it.
+
+    The model of a run that has ended holds the group, and stands in cycles. A thread of the group that is still there
+    when the interpreter ends can end the process with SIGABRT, after all work was done.
+    """
     if dist.is_available() and dist.is_initialized():
+        gc.collect()
         dist.destroy_process_group()
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of a failed run hold; its traceback stays readable."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _ranks(ranks: list[int]) -> str:

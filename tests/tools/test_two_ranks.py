@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import torch
-from engine.runs import final
+from engine.runs import final, same
 from tools.commands import CONFIG, run
 
 from openmix_dm.engine.checkpoints import load_file
@@ -48,6 +48,19 @@ def spy(self, *args, **options):
 Mixup.forward = spy
 from openmix_dm.engine.train import main
 sys.exit(main(sys.argv[1:]))
+"""
+
+TWICE = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from openmix_dm.engine.train import main
+def threads():
+    return [task.joinpath('comm').read_text().strip() for task in Path('/proc/self/task').iterdir()]
+config, folder, *options = sys.argv[1:]
+codes = [main([config, '--work-dir', folder + name, *options, *more])
+         for name, more in (('/first', []), ('/second', []), ('/bad', ['optim_wrapper.optimizer.lr=1e30']))]
+Path(folder, os.environ['RANK']).write_text(f"{{codes}} {{' '.join(sorted(threads()))}}")
 """
 
 
@@ -134,3 +147,17 @@ def test_evaluation_on_three_ranks_is_that_of_one(tmp_path):
     assert results[0] == results[1]
     last = RunFolder(tmp_path / 'run').records('val')[-1]
     assert results[0] == f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}'
+
+
+@pytest.mark.slow
+def test_processes_train_again_and_leave_no_thread_behind(tmp_path, root):
+    """Two runs that end, and one that fails: a thread of the process group could crash a process as it ends."""
+    script, runs = tmp_path / 'twice.py', tmp_path / 'runs'
+    script.write_text(TWICE.format(root=str(root)))
+    code, _, err = torchrun(2, script, CONFIG, runs)
+    assert code == 0, err
+    for rank in '01':
+        codes, _, threads = (runs / rank).read_text().partition('] ')
+        assert codes == '[0, 0, 5'
+        assert 'gloo' not in threads, threads
+    assert same(final(runs / 'first', 1), final(runs / 'second', 1))
