@@ -7,6 +7,7 @@ from typing import Any
 
 from openmix_dm.engine.command import run_command
 from openmix_dm.paper.check_command import add_check
+from openmix_dm.paper.runs import WORK_DIRS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,5 +84,5 @@ def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
     """Add the table, and where its runs are."""
     parser.add_argument('table', metavar='TABLE', nargs=nargs, help="a name of `list`, the paper's number, or a file")
     parser.add_argument(
-        '--work-dirs', type=Path, default=Path('work_dirs'), metavar='FOLDER', help='where the runs are (work_dirs)'
+        '--work-dirs', type=Path, default=WORK_DIRS, metavar='FOLDER', help=f'where the runs are ({WORK_DIRS})'
     )

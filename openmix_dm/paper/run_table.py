@@ -1,6 +1,7 @@
 """`table.py run`: make a plan, show it, and carry it out here or on Slurm."""
 
 import argparse
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from openmix_dm.paper.cells import Table
 from openmix_dm.paper.jobs import execute
 from openmix_dm.paper.plan import TODO, Action, Step, check_refusals, make_plan
 from openmix_dm.paper.progress import make_progress
-from openmix_dm.paper.runs import runs_of
+from openmix_dm.paper.runs import WORK_DIRS, runs_of
 from openmix_dm.paper.tables import find_table
 from openmix_dm.paper.verdict import OUTPUT, Outcome, RunsFailed
 
@@ -31,7 +32,8 @@ def run_table(args: argparse.Namespace) -> None:
     elif args.dry_run:
         print('\n'.join(step.run.command_line() for step in plan if step.action in TODO))
     else:
-        report(execute(plan, args.jobs, make_progress()), args.table)
+        report(execute(plan, args.jobs, make_progress()))
+        print(next_step('collect', args))
 
 
 def summary(table: Table, plan: Sequence[Step]) -> str:
@@ -63,10 +65,10 @@ def run_on_slurm(table: Table, plan: Sequence[Step], args: argparse.Namespace) -
             print(f'### {folder / name}\n{files[name]}')
     else:
         print(slurm.submit(files, folder))
-        print(f'next: python tools/table.py status {args.table}')
+        print(next_step('status', args))
 
 
-def report(outcomes: Sequence[Outcome], table: str) -> None:
+def report(outcomes: Sequence[Outcome]) -> None:
     """Say what came out; fail if a run did."""
     failed = [outcome for outcome in outcomes if outcome.kind == 'failed']
     counts = Counter(outcome.kind for outcome in outcomes)
@@ -81,4 +83,11 @@ def report(outcomes: Sequence[Outcome], table: str) -> None:
         raise KeyboardInterrupt
     if failed:
         raise RunsFailed(failed)
-    print(f'next: python tools/table.py collect {table}')
+
+
+def next_step(command: str, args: argparse.Namespace) -> str:
+    """Return the command that looks at these runs."""
+    words = ['python', 'tools/table.py', command, args.table]
+    if args.work_dirs != WORK_DIRS:
+        words += ['--work-dirs', str(args.work_dirs)]
+    return f'next: {shlex.join(words)}'

@@ -12,6 +12,7 @@ from openmix_dm.paper.cells import Cell, Table
 from openmix_dm.paper.own import CONFIGS
 
 TOOLS = CONFIGS.parent / 'tools'
+WORK_DIRS = Path('work_dirs')
 FGSM, EPS_255 = Path('fgsm.json'), 8.0  # of Table A7: one signed step of 8/255
 
 

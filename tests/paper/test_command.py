@@ -1,6 +1,7 @@
 """tools/table.py as a user types it."""
 
 import os
+import shlex
 import signal
 import sys
 import time
@@ -53,6 +54,16 @@ def test_dry_run_prints_the_commands_and_does_nothing(runs, tmp_path, capsys):
     assert '#SBATCH --array=1-3\n' in out
     assert '#SBATCH --time=1:00:00' in out
     assert not (tmp_path / 'work' / 'tables').exists()
+
+
+def test_what_to_do_next_is_a_command_that_works(runs, tmp_path, capsys):
+    for one in runs:
+        write_run(one)
+    assert table(tmp_path, 'run') == 0
+    words = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    assert words[:4] == ['next:', 'python', 'tools/table.py', 'collect']
+    assert main(words[3:]) == 0
+    assert f'{len(runs)} of {len(runs)} runs done' in capsys.readouterr().out
 
 
 def test_status(runs, tmp_path, capsys):
