@@ -7,7 +7,7 @@ from engine import runs
 
 from openmix_dm.engine.build import check_sizes
 from openmix_dm.errors import ConfigError
-from openmix_dm.mixers import Mixer, Mixup, TokenMix
+from openmix_dm.mixers import Mixer, Mixup, PuzzleMix, TokenMix
 
 SIZE = 'train_dataloader.dataset.size={}'
 REFUSED = {
@@ -39,6 +39,10 @@ def test_a_size_that_fits_trains(tmp_path, config):
     assert (
         runs.train(tmp_path / 'run', 'train_cfg.max_epochs=1', config=ROOT / 'configs' / 'digits' / f'{config}.py') == 0
     )
+
+
+def test_blocks_that_are_smaller_than_t_size_are_moved_whole():
+    PuzzleMix(alpha=1.0, t_size=8).check_size(16, 16)
 
 
 def test_patches_have_to_divide_the_image():
