@@ -19,7 +19,7 @@ class ModelProbe:
     def saliency(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """Return |d loss / d input|, of the shape of the inputs."""
         with evaluating(self._backbone), evaluating(self._head), torch.enable_grad():
-            images = inputs.detach().requires_grad_()
+            images = _laid_out(inputs.detach()).requires_grad_()
             losses = self._head.loss(self._backbone(images), MixTarget.hard(labels))
             # Asking for the images' gradient alone leaves out all weight gradients, in time as well as in .grad.
             (gradient,) = torch.autograd.grad(sum(losses.values()), images)
@@ -37,3 +37,12 @@ class ModelProbe:
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return the images as they were before normalisation, in [0, 1]."""
         return self._preprocessor.denormalise(inputs)
+
+
+def _laid_out(images: Tensor) -> Tensor:
+    """Return images in the layout that convolutions are fastest in, where that was measured: on the CPU.
+
+    There forward and backward pass take 0.84 to 0.89 of their time in the plain layout (CIFAR ResNet-18). The model's
+    own images stay as they are: `channels_last=True` in the config is for them.
+    """
+    return images.contiguous(memory_format=torch.channels_last) if images.device.type == 'cpu' else images

@@ -24,6 +24,17 @@ def test_saliency_is_the_input_gradient_and_leaves_no_trace():
     torch.testing.assert_close(saliency, torch.autograd.grad(loss, images)[0].abs())
 
 
+def test_on_the_cpu_saliency_runs_in_the_fast_layout_and_the_images_keep_theirs():
+    model = classifier()
+    inputs, labels = batch()
+    seen = []
+    with model.backbone.register_forward_pre_hook(lambda _, args: seen.append(args[0])):
+        model.probe.saliency(inputs, labels)
+    assert [images.is_contiguous(memory_format=torch.channels_last) for images in seen] == [True]
+    assert inputs.is_contiguous()
+    assert not inputs.is_contiguous(memory_format=torch.channels_last)
+
+
 def test_features_of_a_stage():
     model = classifier()
     inputs, _ = batch()
