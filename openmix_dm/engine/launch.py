@@ -1,8 +1,10 @@
 """Bring the processes of a run together: torchrun, our launcher or Slurm; nccl on GPUs and gloo without."""
 
+import faulthandler
 import gc
 import itertools
 import os
+import signal
 import threading
 import time
 import traceback
@@ -49,6 +51,7 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
         return 0, 1
     if launcher == 'slurm':
         translate_slurm(os.environ)
+    faulthandler.register(signal.SIGQUIT, file=2)  # a rank that seems to hang says where it is
     missing = [name for name in VARIABLES if name not in os.environ]
     if missing:
         raise DistributedError(

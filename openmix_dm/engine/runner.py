@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 from openmix_dm import __version__
 from openmix_dm.engine.board import Board
 from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
-from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.engine.dataloader import build_dataloader, stop_workers
 from openmix_dm.engine.disk import be_quiet_when_full
 from openmix_dm.engine.hooks.proof import digest
 from openmix_dm.engine.launch import agree
@@ -170,6 +170,13 @@ class MixRunner(Runner):
             super()._init_model_weights()
         except (FileNotFoundError, ValueError) as error:
             raise CheckpointError(f'model.backbone.pretrained: {error}') from None
+
+    def close(self) -> None:
+        """End what would outlive the run: the workers of its loaders and the writer to TensorBoard."""
+        for loader in (self._train_dataloader, self._val_dataloader, self._test_dataloader):
+            if isinstance(loader, DataLoader):
+                stop_workers(loader)
+        self.visualizer.close()
 
     # ---- checkpoints ----
 

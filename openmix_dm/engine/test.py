@@ -77,6 +77,7 @@ def evaluate(config: configs.Config, args: argparse.Namespace, state: dict[str, 
         runner = build_runner(config, phases=('test',))
         runner.load_weights(args.checkpoint, state, ema=args.ema)
         metrics = runner.test()
+        runner.close()
     return {name: float(value) for name, value in metrics.items()}
 
 

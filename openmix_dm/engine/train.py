@@ -90,30 +90,30 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
     from openmix_dm.engine.build import build_runner  # takes seconds to import: after all that may fail at once
 
     began = time.monotonic()
-    try:
-        runner = build_runner(resolve(config, world_size))
-        if rank == 0:
-            folder.start(config, runner.seed, world_size)
-            folder.update(**describe_reading(runner.loaders))
+    with ExitStack() as ending:
         try:
+            runner = build_runner(resolve(config, world_size))
+            ending.callback(runner.close)
+            if rank == 0:
+                folder.start(config, runner.seed, world_size)
+                folder.update(**describe_reading(runner.loaders))
             runner.train()
-        finally:
-            runner.visualizer.close()
-    except Preempted as stop:
-        if rank == 0:
-            folder.finish('preempted', time.monotonic() - began, stop.exit_code)
-            folder.mark_preempted(str(stop))
-        wait_for_all()  # a launcher takes the first to leave for a failure and kills the others
-        raise
-    except BaseException as error:
-        failure = explain(error)
-        if rank == 0 and folder.used:
-            code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
-            with suppress(OSError):  # where the disk is full, the cause is what counts
-                folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
-        if failure is error:
+        except Preempted as stop:
+            if rank == 0:
+                folder.finish('preempted', time.monotonic() - began, stop.exit_code)
+                folder.mark_preempted(str(stop))
+            ending.close()
+            wait_for_all()  # a launcher takes the first to leave for a failure and kills the others
             raise
-        raise failure from None
+        except BaseException as error:
+            failure = explain(error)  # before the end of the workers, which may have to say where they are
+            if rank == 0 and folder.used:
+                code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
+                with suppress(OSError):  # where the disk is full, the cause is what counts
+                    folder.finish(f'failed: {type(failure).__name__}: {failure}', time.monotonic() - began, code)
+            if failure is error:
+                raise
+            raise failure from None
     if rank == 0:
         folder.finish('done', time.monotonic() - began)
         print(closing_words(config, folder))

@@ -89,5 +89,4 @@ def test_an_iteration_of_the_runner_is_measured(capsys, monkeypatch):
 def test_steps_are_measured_by_mixer():
     timings = {timing.name: timing.ratio for timing in mixed_steps.measure(1, batch=4, whole_batch=2, size=16)}
     assert set(timings) == {mixed_steps.VANILLA, *mixed_steps.TARGETS}
-    assert timings['AutoMix'] > timings['PuzzleMix'] > 1
-    assert all(ratio > 0 for ratio in timings.values())
+    assert all(ratio > 0 for ratio in timings.values())  # how large they are is not for a test: machines are busy

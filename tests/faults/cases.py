@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,11 +52,15 @@ def tool(name, *arguments, **environment):
     return finish(start(sys.executable, f'tools/{name}.py', *map(str, arguments), **environment))
 
 
-def finish(process, timeout=300):
+def finish(process, timeout=330):  # longer than a worker may be silent: what is said of it is worth waiting for
     began = time.monotonic()
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
+        for pid in children(process.pid):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGQUIT)  # ranks and workers say where they are
+        time.sleep(2)
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
         pytest.fail(f'still running after {timeout} s\n{out}\n{err}')

@@ -112,4 +112,4 @@ class RunnerEpochs:
     def close(self) -> None:
         """Close what the runner has opened."""
         self.runner.call_hook('after_train')
-        self.runner.visualizer.close()
+        self.runner.close()
