@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from openmix_dm.engine.preemption import SIGNALS
+from openmix_dm.engine.worker_start import WakefulLoader
 from openmix_dm.registry import DATA_SAMPLERS, DATASETS
 
 WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
@@ -48,7 +49,7 @@ def build_dataloader(
             'timeout': timeout,
             'worker_init_fn': _prepare_worker,
         }
-    return DataLoader(
+    return (WakefulLoader if num_workers else DataLoader)(
         images,
         batch_sampler=batches,
         num_workers=num_workers,

@@ -1,10 +1,16 @@
 """What a loader gives depends on seed and place alone."""
 
+import gc
+import multiprocessing
+import time
+from functools import partial
+
 import cv2
 import numpy as np
 import pytest
 import torch
 
+from openmix_dm.engine import dataloader, worker_start
 from openmix_dm.engine.dataloader import build_dataloader
 
 STEPS = [
@@ -56,3 +62,24 @@ def test_workers_and_their_number_change_nothing(root):
     whole = batches(root, repeats=3)
     for workers in (1, 2):
         assert same(batches(root, repeats=3, num_workers=workers), whole)
+
+
+def sleeper(folder, starts, worker):
+    """Sleep without end in so many starts."""
+    starts_so_far = len(list(folder.iterdir()))
+    (folder / str(starts_so_far)).touch()
+    while starts_so_far < starts:
+        time.sleep(1)
+
+
+def test_workers_that_never_wake_up_are_started_anew(root, tmp_path, monkeypatch):
+    whole, folder = batches(root, repeats=3), tmp_path / 'starts'
+    folder.mkdir()
+    monkeypatch.setattr(dataloader, '_prepare_worker', partial(sleeper, folder, 2))
+    monkeypatch.setattr(worker_start.WakefulLoader.__init__, '__kwdefaults__', {'awake_after': 1.0})
+    before = set(multiprocessing.active_children())
+    with pytest.warns(UserWarning, match='did not start within 1 s'):
+        assert same(batches(root, repeats=3, num_workers=1), whole)
+    assert len(list(folder.iterdir())) == 3
+    gc.collect()
+    assert set(multiprocessing.active_children()) <= before
