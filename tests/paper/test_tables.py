@@ -7,7 +7,7 @@ from openmix_dm.paper.tables import all_tables, find_table
 
 def test_all_tables_have_a_name_of_their_own():
     tables = all_tables()
-    assert {'digits', 'cifar10_small', 'ablation_eta', 'ablation_xi', 'ablation_t'} <= tables.keys()
+    assert {'digits', 'cifar10_small', 'cifar10_few', 'ablation_eta', 'ablation_xi', 'ablation_t'} <= tables.keys()
     assert sum(len(table.cells) for table in tables.values() if table.source) == 663
 
 
