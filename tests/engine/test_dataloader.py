@@ -79,7 +79,7 @@ def test_workers_that_never_wake_up_are_started_anew(root, tmp_path, monkeypatch
     monkeypatch.setattr(worker_start.WakefulLoader.__init__, '__kwdefaults__', {'awake_after': 1.0})
     before = set(multiprocessing.active_children())
     with pytest.warns(UserWarning, match='did not start within 1 s'):
-        assert same(batches(root, repeats=3, num_workers=1), whole)
+        assert same(batches(root, repeats=3, num_workers=1, timeout=10), whole)
     assert len(list(folder.iterdir())) == 3
     gc.collect()
     assert set(multiprocessing.active_children()) <= before
