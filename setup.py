@@ -1,12 +1,18 @@
 """Package description. Exact pins are in requirements.txt; here are the ranges that are meant to work."""
 
+import re
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
+VERSION = re.search(r"__version__ = '(.+)'", Path(__file__).with_name('openmix_dm').joinpath('version.py').read_text())[
+    1
+]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
 
 setup(
     name='openmix_dm',
-    version='0.1.0',
+    version=VERSION,
     description='Config-driven training for mixup image classification: the open home of Decoupled Mixup',
     license='Apache-2.0',
     python_requires='>=3.11',
@@ -28,7 +34,7 @@ setup(
     ],
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for decoder='simplejpeg'
-        'test': ['pytest>=8', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT],
+        'test': ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT],
         'export': EXPORT,
     },
 )

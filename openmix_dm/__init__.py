@@ -4,11 +4,10 @@ from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from openmix_dm import compat as compat  # first: it repairs what later imports would trip over
+from openmix_dm.version import __version__ as __version__
 
 if _TYPE_CHECKING:
-    from openmix_dm.inference.load import LoadedModel
-
-__version__ = '0.1.0'
+    from openmix_dm.export.loaded_model import LoadedModel
 
 
 def load(
@@ -19,6 +18,6 @@ def load(
     Returns (model, transform, classes): `model(transform('cat.jpg')[None])` are the logits of `classes`. Nothing in the
     folder is run as code; a config that is named here is. ema: the averaged weights. device: a GPU if there is one.
     """
-    from openmix_dm.inference.load import load as load_model  # heavy: only for those who use it
+    from openmix_dm.export.loaded_model import load as load_model  # heavy: only for those who use it
 
     return load_model(place, config, ema, device)

@@ -7,14 +7,14 @@ import pytest
 import torch
 from conftest import ROOT
 from mmengine.config import Config
-from paper.loaded import CONFIGS, all_configs, load
+from support.loaded_cells import CONFIGS, all_configs, load
 
-from openmix_dm.engine import config as configs
-from openmix_dm.engine.resolve import resolve
-from openmix_dm.engine.validate import validate
-from openmix_dm.paper.published import cells_of, paper_tables
-from openmix_dm.paper.values import resolution
+from openmix_dm.config import load as configs
+from openmix_dm.config.check import validate
+from openmix_dm.config.resolve import resolve
+from openmix_dm.paper.paper_tables import cells_of, paper_tables
 from openmix_dm.registry import MODELS
+from openmix_dm.tables.config_values import resolution
 
 NAMES = all_configs()
 FOLDERS = sorted({name.split('/')[0] for name in NAMES})

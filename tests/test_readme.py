@@ -22,8 +22,8 @@ def test_the_loop_of_your_own_runs():
 
 @pytest.mark.slow
 def test_the_config_of_your_own_trains(tmp_path):
-    from openmix_dm.engine.run_folder import RunFolder
-    from openmix_dm.engine.train import main
+    from openmix_dm.commands.train import main
+    from openmix_dm.runs.folder import RunFolder
 
     (code,) = [block for block in blocks('python') if '_base_' in block]
     assert len([line for line in code.splitlines() if not line.startswith('#')]) == 5

@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.analysis.analyze_command import main
+from openmix_dm.commands.analyze import main
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.analysis.benchmarks.command import main
+from openmix_dm.commands.benchmark import main
 
 if __name__ == '__main__':
     sys.exit(main())

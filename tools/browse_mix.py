@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.analysis.browse_command import main
+from openmix_dm.commands.browse_mix import main
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -5,5 +5,5 @@ set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: $0 CONFIG CHECKPOINT N [arguments of test.py]" >&2; exit 2; }
 config=$1 checkpoint=$2 processes=$3
 shift 3
-exec "${PYTHON:-python}" -m openmix_dm.engine.launcher "$processes" \
+exec "${PYTHON:-python}" -m openmix_dm.commands.dist_ranks "$processes" \
     "$(dirname "$0")/test.py" "$config" "$checkpoint" --launcher pytorch "$@"

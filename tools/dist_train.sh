@@ -6,5 +6,5 @@ set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: $0 CONFIG N [arguments of train.py]" >&2; exit 2; }
 config=$1 processes=$2
 shift 2
-exec "${PYTHON:-python}" -m openmix_dm.engine.launcher "$processes" \
+exec "${PYTHON:-python}" -m openmix_dm.commands.dist_ranks "$processes" \
     "$(dirname "$0")/train.py" "$config" --launcher pytorch "$@"

@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.inference.command import main
+from openmix_dm.commands.export import main
 
 if __name__ == '__main__':
     sys.exit(main())

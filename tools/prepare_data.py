@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.datasets.prepare.command import main
+from openmix_dm.commands.prepare_data import main
 
 if __name__ == '__main__':
     sys.exit(main())

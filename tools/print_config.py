@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.engine.print_config import main
+from openmix_dm.commands.print_config import main
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -5,4 +5,4 @@
 # A job that is preempted or meets its time limit saves, goes back into the queue and goes on where it was.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: $0 PARTITION JOB CONFIG [WORK_DIR] [arguments of train.py]" >&2; exit 2; }
-exec "${PYTHON:-python}" -m openmix_dm.engine.slurm_command train "$@"
+exec "${PYTHON:-python}" -m openmix_dm.commands.slurm_job train "$@"

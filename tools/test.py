@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.engine.test import main
+from openmix_dm.commands.test import main
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 import sys
 
-from openmix_dm.engine.train import main
+from openmix_dm.commands.train import main
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -1,1 +1,1 @@
-"""What is measured and shown of models, mixers and losses: functions that the tools call."""
+"""Studies of trained models, and benchmarks of the code."""

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.backbones import Backbone
-from openmix_dm.backbones.attention import evaluating
+from openmix_dm.utils.modules import evaluating
 
 
 def grad_cam(model: Any, inputs: Tensor, classes: Tensor) -> Tensor:

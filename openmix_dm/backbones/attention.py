@@ -78,15 +78,3 @@ def _class_map(weights: Tensor, num_prefix_tokens: int, grid: tuple[int, int]) -
             '(is patch dropout on?)'
         )
     return row.reshape(-1, *grid)
-
-
-@contextmanager
-def evaluating(module: nn.Module) -> Iterator[None]:
-    """Put a module into eval mode, and each of its parts back into its own mode at exit."""
-    modes = {part: part.training for part in module.modules()}
-    module.eval()
-    try:
-        yield
-    finally:
-        for part, mode in modes.items():
-            part.training = mode

@@ -6,9 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.backbones.attention import CapturedAttention, evaluating
-from openmix_dm.backbones.initialise import initialise_he
+from openmix_dm.backbones.attention import CapturedAttention
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
+from openmix_dm.backbones.residual import initialise_he
+from openmix_dm.utils.modules import evaluating
 
 
 class Backbone(nn.Module):

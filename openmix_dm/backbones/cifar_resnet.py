@@ -3,13 +3,7 @@
 from torch import nn
 
 from openmix_dm.backbones.base import ConvBackbone
-from openmix_dm.backbones.residual import (
-    BOTTLENECK_EXPANSION,
-    basic_block,
-    bottleneck_of,
-    conv_norm_relu,
-    stack_blocks,
-)
+from openmix_dm.backbones.residual import BOTTLENECK_EXPANSION, basic_block, bottleneck_of, conv_norm_relu, stack_blocks
 from openmix_dm.registry import BACKBONES
 
 STEM_CHANNELS = 64

@@ -14,9 +14,7 @@ from torch import Tensor, nn
 from openmix_dm.backbones.attention import CapturedAttention, capture_class_attention
 from openmix_dm.backbones.base import Backbone
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights
-from openmix_dm.backbones.published import published_weights
-from openmix_dm.backbones.timm_stages import find_stages, tokens_on_grid
-from openmix_dm.backbones.timm_stem import use_cifar_stem
+from openmix_dm.backbones.timm_weights import published_weights
 from openmix_dm.registry import BACKBONES
 
 
@@ -141,3 +139,73 @@ def _create(name: str, drop_path_rate: float, img_size: int | tuple[int, int] | 
     wanted = {'drop_path_rate': drop_path_rate, 'img_size': img_size, 'zero_init_last': False}
     chosen = {key: value for key, value in wanted.items() if key in accepted and value is not None}
     return timm.create_model(name, num_classes=0, **(chosen | options))
+
+
+def find_stages(model: nn.Module, name: str) -> dict[str, nn.Module]:
+    """Name stem and stages (hierarchical nets) or stem and blocks (ViTs) of the model called `name` in errors.
+
+    Layouts are timm's: ResNet and ConvNeXt (N, C, h, w), Swin (N, h, w, C), ViT (N, T, C) with the prefix tokens first.
+    """
+    parts = dict(model.named_children())
+    if {'maxpool', 'layer1', 'layer4'} <= set(parts):  # ResNet, ResNeXt: the pool closes the stem
+        return _named(parts['maxpool'], [parts[f'layer{index}'] for index in range(1, 5)], 'stage')
+    if {'patch_embed', 'pos_drop', 'blocks'} <= set(parts):  # ViT: the stem ends after positions and class token
+        return _named(parts.get('norm_pre', parts['pos_drop']), list(parts['blocks'].children()), 'block')
+    if {'patch_embed', 'layers'} <= set(parts):  # Swin
+        return _named(parts['patch_embed'], list(parts['layers'].children()), 'stage')
+    if {'stem', 'stages'} <= set(parts):  # ConvNeXt
+        return _named(parts['stem'], list(parts['stages'].children()), 'stage')
+    raise ValueError(
+        f'stages of {name}: expected a network built like ResNet, ViT, Swin or ConvNeXt, got parts {", ".join(parts)}'
+    )
+
+
+def tokens_on_grid(model: Any, tokens: Tensor, size: tuple[int, int]) -> Tensor:
+    """Lay the tokens (N, T, C) of a ViT for an image of a size on the grid of patches, (N, C, h, w)."""
+    rows, columns = model.patch_embed.dynamic_feat_size(size)
+    patches = tokens[:, model.num_prefix_tokens :]
+    if patches.shape[1] != rows * columns:
+        raise ValueError(f'expected a token for each of {rows} x {columns} patches, got {patches.shape[1]} (dropped?)')
+    return patches.mT.reshape(len(tokens), -1, rows, columns)
+
+
+def _named(stem: nn.Module, modules: list[nn.Module], word: str) -> dict[str, nn.Module]:
+    return {'stem': stem} | {f'{word}{index}': module for index, module in enumerate(modules, 1)}
+
+
+def use_cifar_stem(model: nn.Module, name: str) -> None:
+    """Make the stem of a timm ResNet or ConvNeXt keep the input's resolution; `name` is for errors."""
+    from timm.models import ConvNeXt, ResNet
+
+    if isinstance(model, ResNet):
+        _shrink_resnet_stem(model)
+    elif isinstance(model, ConvNeXt):
+        _shrink_convnext_stem(model)
+    else:
+        raise ValueError(f"stem='cifar': expected a ResNet or a ConvNeXt, got {name}")
+
+
+def _first_conv(stem: nn.Module) -> nn.Conv2d:
+    return next(layer for layer in stem.modules() if isinstance(layer, nn.Conv2d))
+
+
+def _small_conv(stem: nn.Module, channels: int) -> nn.Conv2d:
+    """Build a 3x3 stride-1 convolution that reads and stores what the stem's first one does."""
+    old = _first_conv(stem)
+    bias, weight = old.bias is not None, old.weight
+    return nn.Conv2d(old.in_channels, channels, 3, padding=1, bias=bias, device=weight.device, dtype=weight.dtype)
+
+
+def _shrink_resnet_stem(model: Any) -> None:
+    model.conv1 = _small_conv(model.conv1, model.bn1.num_features)
+    nn.init.kaiming_normal_(model.conv1.weight, mode='fan_out', nonlinearity='relu')
+    model.maxpool = nn.Identity()
+
+
+def _shrink_convnext_stem(model: Any) -> None:
+    norm = model.stem[-1]
+    conv = _small_conv(model.stem, norm.weight.shape[0])
+    nn.init.trunc_normal_(conv.weight, std=0.02)  # as the paper's own code and timm draw all convolutions
+    if conv.bias is not None:
+        nn.init.zeros_(conv.bias)
+    model.stem = nn.Sequential(conv, norm)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from openmix_dm.checks import in_range, positive_range
+from openmix_dm.utils.checks import in_range, positive_range
 
 TRIES = 10  # to draw a rectangle that fits
 

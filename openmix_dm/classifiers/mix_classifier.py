@@ -1,6 +1,6 @@
 """One training step of mixup classification; nothing here knows any one mixer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,12 +10,11 @@ from mmengine.model import BaseModel
 from torch import Tensor
 
 from openmix_dm.backbones import Backbone
-from openmix_dm.classifiers.crops import average_crops
 from openmix_dm.classifiers.probe import ModelProbe
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS
-from openmix_dm.stopwatch import stopwatch
 from openmix_dm.structures import HiddenMix, MixedBatch, MixTarget
+from openmix_dm.utils.stopwatch import stopwatch
 
 
 @MODELS.register_module()
@@ -123,3 +122,11 @@ def _mixing_inside(backbone: Backbone, hidden: HiddenMix | None) -> Iterator[Non
         yield
     finally:
         handle.remove()
+
+
+def average_crops(classify: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
+    """Return logits of images (N, 3, H, W), or the mean logits of the crops of images, (N, crops, 3, H, W)."""
+    if inputs.dim() != 5:
+        return classify(inputs)
+    logits = classify(inputs.flatten(0, 1))
+    return logits.unflatten(0, inputs.shape[:2]).mean(dim=1)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from openmix_dm.backbones import Backbone
-from openmix_dm.backbones.attention import evaluating
 from openmix_dm.structures import MixTarget
+from openmix_dm.utils.modules import evaluating
 
 
 class ModelProbe:

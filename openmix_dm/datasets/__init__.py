@@ -1,24 +1,35 @@
 """Data sets, what is done to their images, and the samplers that order them."""
 
-from openmix_dm.datasets.batch_each import BatchEach, BatchResize
-from openmix_dm.datasets.batch_strong import BatchCutout, BatchRandomAffine, BatchRandomContrast
-from openmix_dm.datasets.batch_transforms import BatchRandomCrop, BatchRandomFlip
 from openmix_dm.datasets.cifar import CIFAR10, CIFAR100
-from openmix_dm.datasets.crops import CenterCrop, RandomCrop, TenCrop
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.fine_grained import CUB200, Aircraft, Cars
 from openmix_dm.datasets.image_folder import ImageFolder
 from openmix_dm.datasets.image_list import ImageList
 from openmix_dm.datasets.imagenet import ImageNet
-from openmix_dm.datasets.picks import Pick
-from openmix_dm.datasets.rand_augment import RandAugment
-from openmix_dm.datasets.samplers import EvalBatches, TrainBatches
-from openmix_dm.datasets.semi_augment import FixMatchRandAugment, SelfTuningRandAugment
-from openmix_dm.datasets.streams import StreamBatches, Streams
-from openmix_dm.datasets.subset_batches import SubsetBatches
+from openmix_dm.datasets.samplers.epoch_batches import EvalBatches, SubsetBatches, TrainBatches
+from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.stream_batches import StreamBatches
+from openmix_dm.datasets.streams import Streams
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.datasets.tiny_imagenet import TinyImageNet
-from openmix_dm.datasets.transforms import RandomFlip, RandomResizedCrop, Resize, ResizeShortEdge
+from openmix_dm.datasets.transforms.batch import (
+    BatchCutout,
+    BatchRandomAffine,
+    BatchRandomContrast,
+    BatchRandomCrop,
+    BatchRandomFlip,
+)
+from openmix_dm.datasets.transforms.batch_each import BatchEach, BatchResize
+from openmix_dm.datasets.transforms.image import (
+    CenterCrop,
+    RandomCrop,
+    RandomFlip,
+    RandomResizedCrop,
+    Resize,
+    ResizeShortEdge,
+    TenCrop,
+)
+from openmix_dm.datasets.transforms.rand_augment import FixMatchRandAugment, RandAugment, SelfTuningRandAugment
 
 __all__ = [
     'CIFAR10',

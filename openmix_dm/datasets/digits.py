@@ -1,7 +1,6 @@
 """The handwritten digits inside scikit-learn: real images without a download."""
 
 import importlib.util
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.checks import one_of
+from openmix_dm.datasets.splits.draw import stratified_split
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
+from openmix_dm.utils.checks import one_of
 
 
 @DATASETS.register_module()
@@ -58,26 +58,6 @@ def read_digits() -> tuple[Tensor, Tensor]:
         raise DataError('the digits are part of scikit-learn, which is not installed; run: pip install scikit-learn')
     table = np.loadtxt(Path(spec.origin).parent / 'datasets' / 'data' / 'digits.csv.gz', delimiter=',', dtype=np.int64)
     return torch.from_numpy(table[:, :-1].reshape(-1, 8, 8)).float(), torch.from_numpy(table[:, -1])
-
-
-def stratified_split(labels: Tensor, test_fraction: float, seed: int) -> tuple[Tensor, Tensor]:
-    """Return sorted indices for training and testing; each class gives its share to each."""
-    generator = torch.Generator().manual_seed(seed)
-    members = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
-    shares = apportion([len(each) * test_fraction for each in members], math.ceil(len(labels) * test_fraction))
-    test = torch.zeros(len(labels), dtype=torch.bool)
-    for each, share in zip(members, shares, strict=True):
-        test[each[torch.randperm(len(each), generator=generator)[:share]]] = True
-    return (~test).nonzero()[:, 0], test.nonzero()[:, 0]
-
-
-def apportion(shares: list[float], total: int) -> list[int]:
-    """Round shares to whole numbers that add up to a total: the largest remainders are rounded up."""
-    whole = [math.floor(share) for share in shares]
-    by_remainder = sorted(range(len(shares)), key=lambda i: whole[i] - shares[i])
-    for i in by_remainder[: total - sum(whole)]:
-        whole[i] += 1
-    return whole
 
 
 def _enlarge(grey: Tensor, size: int) -> Tensor:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from openmix_dm.checks import one_of
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
 from openmix_dm.datasets.image_list import read_lines, read_list
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
+from openmix_dm.utils.checks import one_of
 
 
 class IndexedImages(ImageFiles):

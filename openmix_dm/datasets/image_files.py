@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.damaged import Damaged
-from openmix_dm.datasets.decode import check_decoder, read_image
-from openmix_dm.datasets.picks import Pick, index_of, seed_draws
-from openmix_dm.datasets.transforms import to_tensor
+from openmix_dm.datasets.decode import Damaged, check_decoder, read_image
+from openmix_dm.datasets.samplers.sample_index import Pick, index_of, seed_draws
+from openmix_dm.datasets.transforms.image import to_tensor
 from openmix_dm.errors import DataError
 from openmix_dm.registry import TRANSFORMS
 

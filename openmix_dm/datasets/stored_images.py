@@ -1,6 +1,5 @@
 """Small images as prepared arrays: root/<split>_{images,labels}.npy and an index with their hashes."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from openmix_dm.checks import one_of
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.errors import DataError
+from openmix_dm.utils.checks import one_of
+from openmix_dm.utils.files import sha256_of
 
 INDEX = 'index.json'  # {'name', 'source', 'classes': [...], 'splits': {split: {'shape': [...], 'sha256': {file: ...}}}}
-CHUNK = 1 << 22
 
 
 class StoredImages(TensorImages):
@@ -62,7 +61,7 @@ class StoredImages(TensorImages):
         path = self.folder / f'{split}_labels.npy'
         check_labels(path, labels, self.num_classes)
         expected = index['splits'].get(split, {}).get('sha256', {}).get(path.name)
-        if sha256(path) != expected:  # of the images only `prepare_data.py check` asks: they are large
+        if sha256_of(path) != expected:  # of the images only `prepare_data.py check` asks: they are large
             raise DataError(f'{path} is not what {self.folder / INDEX} says (sha256 {expected}); {self._todo()}')
 
     def _todo(self) -> str:
@@ -90,12 +89,3 @@ def check_labels(path: Path, labels: np.ndarray, num_classes: int) -> None:
         raise DataError(
             f'{path}: label {int(labels[place])} of image {place} is out of range, expected 0 to {num_classes - 1}'
         )
-
-
-def sha256(path: Path) -> str:
-    """Return the hash of a file."""
-    digest = hashlib.sha256()
-    with path.open('rb') as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.picks import BatchDraws, Pick, index_of
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, Pick, index_of
 from openmix_dm.registry import TRANSFORMS
 
 

@@ -1,1 +1,1 @@
-"""Training and testing: configs, loops, hooks, checkpoints and the folder of a run."""
+"""The training itself: what a config is built into, and the loops that run it."""

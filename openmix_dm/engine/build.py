@@ -1,5 +1,6 @@
 """Build all that a run needs, so that what is wrong shows before the run has a folder."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,18 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.data import DataLoader
 
-from openmix_dm import __version__
-from openmix_dm.engine.config import fingerprint
-from openmix_dm.engine.dataloader import collate
-from openmix_dm.engine.hooks.proof import digest
-from openmix_dm.engine.launch import agree
+from openmix_dm.config.check import refusing
+from openmix_dm.config.load import fingerprint
+from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
-from openmix_dm.engine.validate import refusing
 from openmix_dm.errors import ConfigError
 from openmix_dm.mixers import Mixer
-from openmix_dm.registry import MODELS, SCOPE
+from openmix_dm.registry import SCOPE
+from openmix_dm.runs.model import build_model
 from openmix_dm.structures import tensors_in
+from openmix_dm.utils.dist import agree
+from openmix_dm.utils.modules import digest
+from openmix_dm.version import __version__
 
 
 def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> MixRunner:
@@ -56,13 +58,6 @@ def build_loader(config: Config, phase: str) -> DataLoader | None:
         return None
     with refusing(f'{phase}_dataloader'):
         return MixRunner.build_dataloader(loader, seed=config.randomness.seed)
-
-
-def build_model(config: Config) -> nn.Module:
-    """Build the model; its random weights are a function of the seed alone, the same on all ranks."""
-    torch.manual_seed(config.randomness.seed)
-    with refusing('model'):
-        return MODELS.build(config.model)
 
 
 def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> None:
@@ -146,3 +141,24 @@ def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, A
     if phase == 'train':
         return {**parts, 'optim_wrapper': config.optim_wrapper, 'param_scheduler': config.get('param_scheduler')}
     return {**parts, f'{phase}_evaluator': config[f'{phase}_evaluator']}
+
+
+def describe_reading(loaders: dict[str, DataLoader | None]) -> dict[str, dict[str, Any]]:
+    """Return decoder and interpolations of each phase; a data set that lives in tensors has no decoder."""
+    datasets = {phase: loader.dataset for phase, loader in loaders.items() if loader is not None}
+    return {
+        'decoder': {phase: getattr(dataset, 'decoder', None) for phase, dataset in datasets.items()},
+        'interpolation': {phase: interpolations(dataset) for phase, dataset in datasets.items()},
+    }
+
+
+def interpolations(dataset: Any) -> dict[str, str]:
+    """Return the interpolation of each transform that has one."""
+    return {type(part).__name__: part.interpolation for part in _parts(dataset) if hasattr(part, 'interpolation')}
+
+
+def _parts(whole: Any) -> Iterator[Any]:
+    """Walk through transforms, and those inside of them."""
+    for part in getattr(whole, 'transforms', ()):
+        yield part
+        yield from _parts(part)

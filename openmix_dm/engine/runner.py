@@ -15,29 +15,21 @@ from mmengine.runner import Runner
 from torch import nn
 from torch.utils.data import DataLoader
 
-from openmix_dm import __version__
-from openmix_dm.engine.board import Board
-from openmix_dm.engine.checkpoints import CheckpointStore, fill_model, load_file, weights_in
-from openmix_dm.engine.dataloader import build_dataloader, stop_workers
-from openmix_dm.engine.disk import be_quiet_when_full
-from openmix_dm.engine.hooks.proof import digest
-from openmix_dm.engine.launch import agree
-from openmix_dm.engine.optimizers import PRECISIONS
-from openmix_dm.engine.run_folder import BOARD, LOG
-from openmix_dm.engine.validate import refusing
+from openmix_dm.config.check import refusing
+from openmix_dm.config.resolve import DEFAULT_HOOKS
+from openmix_dm.engine.loader import build_dataloader, stop_workers
+from openmix_dm.engine.optim.wrapper import PRECISIONS
+from openmix_dm.engine.tensorboard import Board
 from openmix_dm.errors import CheckpointError
 from openmix_dm.registry import RUNNERS
+from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in
+from openmix_dm.runs.folder import BOARD, LOG
+from openmix_dm.utils.dist import agree
+from openmix_dm.utils.files import be_quiet_when_full
+from openmix_dm.utils.modules import digest
+from openmix_dm.version import __version__
 
 _STARTED = itertools.count()
-
-DEFAULT_HOOKS: dict[str, dict[str, Any]] = {
-    'seed': {'type': 'SeedHook'},
-    'proof': {'type': 'ProofHook'},
-    'param_scheduler': {'type': 'ParamSchedulerHook'},
-    'mixer': {'type': 'MixerStepHook'},
-    'records': {'type': 'RecordHook'},
-    'checkpoint': {'type': 'SaveHook'},
-}
 
 
 @RUNNERS.register_module()

@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.backbones.attention import evaluating
-from openmix_dm.checks import non_negative, positive
 from openmix_dm.evaluation.pixels import check_pixels, logits_of
+from openmix_dm.utils.checks import non_negative, positive
+from openmix_dm.utils.modules import evaluating
 
 EPS = 8 / 255
 Attack = Callable[[nn.Module, Tensor, Tensor], Tensor]

@@ -26,3 +26,11 @@ def check_pixels(images01: Tensor) -> None:
             f'images must be floats in [0, 1] of shape (N, C, H, W), got {images01.dtype} {tuple(images01.shape)}; '
             'divide bytes by 255'
         )
+
+
+def trained_by_bce(model: nn.Module) -> bool:
+    """Say whether a model's outputs are meant for a sigmoid instead of a softmax."""
+    from openmix_dm.losses import DecoupledBCE, MixedBCE
+
+    losses = [part for part in model.modules() if isinstance(part, MixedBCE | DecoupledBCE)]
+    return bool(losses)

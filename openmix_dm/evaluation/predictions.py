@@ -15,7 +15,7 @@ from openmix_dm.registry import METRICS
 
 
 @dataclass(frozen=True)
-class Answers:
+class SavedPredictions:
     """The best class and the true one of every test image, in the order of the test set."""
 
     predictions: np.ndarray
@@ -31,11 +31,11 @@ class Answers:
         np.savez_compressed(path, predictions=self.predictions, labels=self.labels)
 
 
-def read_answers(path: Path) -> Answers:
+def read_predictions(path: Path) -> SavedPredictions:
     """Read what `test.py --hits` wrote; nothing is unpickled."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return Answers(file['predictions'], file['labels'])
+            return SavedPredictions(file['predictions'], file['labels'])
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f'{path} is not a file that test.py --hits wrote: {error}') from None
 
@@ -67,7 +67,9 @@ class Predictions(BaseMetric):
         own = [np.concatenate([part[i].cpu().numpy() for part in parts] or [np.zeros(0)]) for i in range(2)]
         of_ranks = all_gather_object(own)
         if get_rank() == 0:
-            Answers(*(_interleave([rank[i] for rank in of_ranks]).astype(np.int32) for i in range(2))).save(self.out)
+            SavedPredictions(*(_interleave([rank[i] for rank in of_ranks]).astype(np.int32) for i in range(2))).save(
+                self.out
+            )
         return {}
 
     def compute_metrics(self, results: list) -> dict[str, float]:

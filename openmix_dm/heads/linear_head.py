@@ -5,9 +5,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from openmix_dm.checks import one_of
 from openmix_dm.registry import HEADS, LOSSES
 from openmix_dm.structures import MixTarget
+from openmix_dm.utils.checks import one_of
 
 INITS: dict[str, Callable[[Tensor], Any]] = {
     'trunc_normal': lambda weight: nn.init.trunc_normal_(weight, std=0.02),  # as timm does for transformers

@@ -2,11 +2,11 @@
 
 from torch import Tensor
 
-from openmix_dm.checks import in_range, non_negative
 from openmix_dm.losses import functional
 from openmix_dm.losses.base import MixLoss
 from openmix_dm.registry import LOSSES
 from openmix_dm.structures import MixTarget
+from openmix_dm.utils.checks import in_range, non_negative
 
 
 @LOSSES.register_module()

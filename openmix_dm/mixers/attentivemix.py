@@ -12,11 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.mixers.base import Lam, Mixer, per_row
+from openmix_dm.mixers.own_networks import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.mixers.partner import Partner
-from openmix_dm.mixers.pixels import full_precision, pixels_of
-from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.modules import full_precision
 
 
 @MIXERS.register_module()
@@ -30,6 +30,8 @@ class AttentiveMix(Mixer):
 
     mean: Tensor
     std: Tensor
+
+    example = {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 64}
 
     def __init__(
         self,

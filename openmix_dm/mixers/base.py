@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.checks import one_of, positive
 from openmix_dm.mixers.partner import PARTNERS, Given, Partner, draw_partner
 from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
+from openmix_dm.utils.checks import one_of, positive
 
 LabelSource = Literal['pixels', 'drawn', 'attention']
 Lam = float | Tensor  # one for the batch, or (N,): one for each sample
@@ -27,6 +27,8 @@ class Mixer(nn.Module):
     """
 
     label_from: LabelSource = 'pixels'  # what lam in the labels agrees with
+    needs_model: ClassVar[bool] = False  # cannot mix before `attach` has built what it needs of a model
+    example: ClassVar[dict[str, Any]] = {}  # arguments to show and test it with, beside alpha, if defaults do not do
 
     def __init__(self, alpha: float, per_sample: bool = False, partner: str = 'shift') -> None:
         super().__init__()

@@ -13,9 +13,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from openmix_dm.checks import in_range, non_negative
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.registry import MIXERS
+from openmix_dm.utils.checks import in_range, non_negative
 
 
 @MIXERS.register_module()

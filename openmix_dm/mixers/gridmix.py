@@ -10,10 +10,10 @@ five); all patches are of one size and whole; a hole may vanish (lam 1) or fill 
 import torch
 from torch import Tensor
 
-from openmix_dm.checks import in_range, positive, positive_range
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
+from openmix_dm.utils.checks import in_range, positive, positive_range
 
 Range = tuple[float, float]
 DRAWS = 5  # uniform numbers for a mask: holes, area, aspect, top, left

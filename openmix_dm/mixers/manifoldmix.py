@@ -26,6 +26,8 @@ class ManifoldMix(Mixer):
     stages: names of the backbone's stages; 'input' stands for the images. The default is that of the paper's tables.
     """
 
+    example = {'stages': ['input']}
+
     def __init__(
         self,
         alpha: float,

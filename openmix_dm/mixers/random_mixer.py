@@ -21,6 +21,8 @@ class RandomMixer(Mixer):
     mixers: mixers or their configs. probs: sums to 1; all alike if left out. `ByPolicy` follows the stamp.
     """
 
+    example = {'mixers': [{'type': 'Mixup', 'alpha': 1.0}, {'type': 'CutMix', 'alpha': 1.0}]}
+
     def __init__(self, mixers: Sequence[Mixer | dict[str, Any]], probs: Sequence[float] | None = None) -> None:
         super().__init__(alpha=1.0)  # never drawn from: each policy has its own
         self.mixers = nn.ModuleList(MIXERS.build(mixer) if isinstance(mixer, dict) else mixer for mixer in mixers)

@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.checks import one_of
 from openmix_dm.mixers.base import Lam, Mixer, per_row
 from openmix_dm.mixers.boxes import Box, Boxes, draw_box
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.checks import one_of
 
 INTERPOLATIONS = ('nearest', 'bilinear')
 

@@ -13,8 +13,8 @@ from torch import Tensor
 from openmix_dm.mixers.base import Lam, Mixer
 from openmix_dm.mixers.boxes import boxes_around
 from openmix_dm.mixers.fine_grained_saliency import fine_grained_saliency
+from openmix_dm.mixers.own_networks import pixels_of
 from openmix_dm.mixers.partner import Partner
-from openmix_dm.mixers.pixels import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 

@@ -11,10 +11,10 @@ import math
 import torch
 from torch import Tensor
 
-from openmix_dm.checks import positive_range
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
+from openmix_dm.utils.checks import positive_range
 
 AREA = 2 * math.pi  # of a blob of sigma 1
 

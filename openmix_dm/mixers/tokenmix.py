@@ -16,15 +16,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range, one_of
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import inside
+from openmix_dm.mixers.own_networks import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.mixers.partner import Partner
-from openmix_dm.mixers.pixels import full_precision, pixels_of
-from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher
 from openmix_dm.mixers.transmix import distribution, require_attention
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.checks import in_range, one_of
+from openmix_dm.utils.modules import full_precision
 
 BLOCKS = 8  # leave over half a token of 14 x 14 on average; these are taken one by one
 ASPECT = 1 / 0.3  # sides differ by at most this factor
@@ -42,6 +42,7 @@ class TokenMix(MaskMixer):
     """
 
     label_from = 'attention'
+    example = {'patch_size': 4, 'minimum_tokens': 4}
     mean: Tensor
     std: Tensor
 

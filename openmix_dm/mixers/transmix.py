@@ -15,12 +15,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range
 from openmix_dm.mixers.base import Lam, MaskMixer, Mixer
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.checks import in_range
 
 
 @MIXERS.register_module()
@@ -32,6 +32,7 @@ class TransMix(Mixer):
     """
 
     label_from = 'attention'
+    example = {'mixer': {'type': 'CutMix', 'alpha': 1.0}}
 
     def __init__(self, mixer: Mixer | dict[str, Any], ratio: float = 0.5) -> None:
         mixer = MIXERS.build(mixer) if isinstance(mixer, dict) else mixer

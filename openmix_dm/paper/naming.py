@@ -1,5 +1,8 @@
-"""From the words of the paper to the names of config files, by the grammar of configs/README.md."""
+"""What the paper prints, as data, and its words as names of config files, by the grammar of configs/README.md."""
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 FOLDERS = {
@@ -46,6 +49,17 @@ ADDED = {
 }
 ADDED_TOKENS = {'ce': '', 'mce': 'mixup', 'mce-high': 'mixup-high', 'mce-low': 'mixup-low', 'dm': 'dm'}
 EPOCHS_OF_COSTS = 600  # Table 10 does not say after how many epochs it measured hours and memory; released notes do
+
+
+@cache
+def paper() -> dict[str, Any]:
+    """Return the tables, recipes and hyper-parameters of the paper; nobody changes them."""
+    return json.loads(Path(__file__).with_name('tables.json').read_text())
+
+
+def is_semi(cell: dict[str, Any]) -> bool:
+    """Say whether a printed cell is a semi-supervised one."""
+    return cell['setting_fields']['recipe'].startswith('ssl_')
 
 
 def parts_of(printed: dict[str, Any]) -> tuple[str, str, str, str, str]:

@@ -5,8 +5,7 @@ What the paper prints comes from tables.json; what it does not print is fixed he
 
 from typing import Any
 
-from openmix_dm.paper.naming import parts_of
-from openmix_dm.paper.printed import paper
+from openmix_dm.paper.naming import paper, parts_of
 
 CLASSES = {
     'vanilla': 'NoMix',
@@ -25,12 +24,15 @@ CLASSES = {
     'transmix': 'TransMix',
     'tokenmix': 'TokenMix',
 }
+
 # "Best of a grid" in the paper: the values of the released configs, by recipe.
 SMALL_SCALE = {
     'mixup': 1.0, 'cutmix': 0.2, 'manifoldmix': 2.0, 'fmix': 0.2, 'resizemix': 1.0, 'saliencymix': 0.2,
     'puzzlemix': 1.0, 'automix': 2.0, 'samix': 2.0,
 }  # fmt: skip
+
 MODERN = {**SMALL_SCALE, 'mixup': 0.2, 'manifoldmix': 0.2}
+
 BASELINE_ALPHA: dict[str, dict[str, float]] = {
     'cifar': SMALL_SCALE,
     'tiny': SMALL_SCALE,
@@ -45,11 +47,16 @@ BASELINE_ALPHA: dict[str, dict[str, float]] = {
     'imagenet_rsb_a3': MODERN,
     'finegrained': {**SMALL_SCALE, 'mixup': 0.2, 'cutmix': 1.0, 'manifoldmix': 0.5},
 }  # fmt: skip
+
 STATIC_CUTTING = ('cutmix', 'fmix', 'resizemix', 'saliencymix')  # alpha 0.2 for ResNet-18 on ImageNet, as released
+
 # Recipes that Table A1 and the text leave out: Table 10, as released.
 TABLE_10 = {'optimizer': 'AdamW', 'lr': 1e-3, 'weight_decay': 0.05, 'batch_size': 100}
+
 RESOLUTIONS = {'cifar': 32, 'tiny': 64}
+
 EPOCHS = {'cifar': 800}  # of Table A8, which prints none
+
 OPTIMISERS = {'LAMB': 'Lamb'}
 
 
@@ -150,3 +157,44 @@ def _shape(policy: str) -> dict[str, float]:
 
 def _same_or_list(values: list[float]) -> float | list[float]:
     return values[0] if len(set(values)) == 1 else values
+
+
+ETA = ALPHA = 1.0  # not printed: as in the only released config
+
+WEIGHT_DECAY = {'CIFAR-10': 5e-4, 'CIFAR-100': 1e-3}  # from scratch, as FixMatch has it
+
+BATCH = 24  # labelled images of a step of transfer, as Self-Tuning has it
+
+OWN_ALPHA = {'mixmatch': 0.5, 'remixmatch': 0.75}  # of methods that mix on their own, as TorchSSL has it
+
+SEMI_RESOLUTIONS = {'ssl_scratch': 32, 'ssl_transfer': 224}
+
+
+def expected_semi_values(printed: dict[str, Any]) -> dict[str, Any]:
+    """Return what `resolved_values` has to return for the config of a semi-supervised cell.
+
+    Of the mixing what the paper adds to a method, or what a method does on its own.
+    """
+    fields = printed['setting_fields']
+    recipe = fields['recipe']
+    said = paper()['text_recipes'][recipe]
+    values = {
+        'steps': said['steps'],
+        'optimiser': said['optimizer'],
+        'lr': said['lr'],
+        'weight_decay': said.get('weight_decay') or WEIGHT_DECAY[printed['dataset']],
+        'batch': said.get('labeled_batch_size', BATCH),
+        'resolution': SEMI_RESOLUTIONS[recipe],
+        **({'labels': fields['num_labels']} if 'num_labels' in fields else {'fraction': fields['label_fraction']}),
+    }
+    method, loss = parts_of(printed)[2:4]
+    if loss == 'ce':
+        return {**values, 'alpha': OWN_ALPHA.get(method)}
+    decoupled = loss == 'dm'
+    return {
+        **values,
+        'mixer_type': 'Mixup',
+        'alpha': ALPHA,
+        'loss_type': 'DecoupledCE' if decoupled else 'MixedCE',
+        'eta': ETA if decoupled else None,
+    }

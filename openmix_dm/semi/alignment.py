@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.registry import SEMI_PARTS
-from openmix_dm.semi.ranks import mean_over_batch
+from openmix_dm.utils.checks import in_range
+from openmix_dm.utils.dist import mean_over_batch
 
 EPS = 1e-6  # added to both distributions: a class that nobody predicts divides by nothing
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.semi.ranks import gather_rows
+from openmix_dm.utils.dist import gather_rows
 
 
 class ClassQueue(nn.Module):

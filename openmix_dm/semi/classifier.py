@@ -9,18 +9,18 @@ from mmengine.model import BaseModel
 from torch import Tensor, nn
 
 from openmix_dm.backbones import Backbone
-from openmix_dm.backbones.attention import evaluating
-from openmix_dm.classifiers.crops import average_crops
-from openmix_dm.datasets.streams import StreamFacts, StreamPicks
+from openmix_dm.classifiers.mix_classifier import average_crops
+from openmix_dm.datasets.samplers.stream_batches import StreamPicks
+from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan, execute, read_passes
 from openmix_dm.semi.labeler import Labeler
-from openmix_dm.semi.monitor import watch
-from openmix_dm.semi.preprocessor import StreamPreprocessor
-from openmix_dm.semi.structures import Labelled, Part, Step, Unlabelled
+from openmix_dm.semi.step_parts import Guess, Labelled, Part, Step, Unlabelled
+from openmix_dm.semi.stream_preprocessor import StreamPreprocessor
 from openmix_dm.semi.terms import Term
-from openmix_dm.stopwatch import stopwatch
+from openmix_dm.utils.modules import evaluating
+from openmix_dm.utils.stopwatch import stopwatch
 
 REHEARSAL, PIXELS = 4, 16  # images, and their sides, of a step that is only planned
 
@@ -171,3 +171,18 @@ class SemiClassifier(BaseModel):
             'labelled': [pick.image for pick in picks.labelled],
             'unlabelled': [pick.image for pick in picks.unlabelled],
         }
+
+
+def watch(guess: Guess | None, truth: Tensor | None) -> dict[str, Tensor]:
+    """Return how many guesses are trusted and how many are right, of all and of the trusted, in percent.
+
+    A name `part/whole` is recorded as the mean of the part over the mean of the whole.
+    """
+    if guess is None:
+        return {}
+    logs = {'mask': guess.mask.mean(), **guess.logs}
+    if truth is not None:
+        right = (guess.hard == truth).float()
+        logs['pseudo_top1'] = 100 * right.mean()
+        logs['pseudo_top1_kept/mask'] = 100 * (right * guess.mask).mean()
+    return logs

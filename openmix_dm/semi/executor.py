@@ -1,4 +1,4 @@
-"""How images go through the network: which ones together, with or without gradient, and whose statistics count."""
+"""MixMatch's interleaving: a first chunk that is a fair sample of all chunks, because its statistics stand for them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -10,9 +10,22 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.semi.interleave import interleave
-from openmix_dm.semi.structures import Output, Outputs, Request, Step
-from openmix_dm.suggest import did_you_mean
+from openmix_dm.semi.step_parts import Output, Outputs, Request, Step
+from openmix_dm.utils.suggest import did_you_mean
+
+
+def interleave(chunks: list[Tensor]) -> list[Tensor]:
+    """Exchange slice i of chunk 0 with slice i of chunk i; doing it again undoes it.
+
+    All chunks have one length, which need not divide by their number.
+    """
+    size, count = len(chunks[0]), len(chunks)
+    ends = [size * (place + 1) // count for place in range(count)]
+    lengths = [end - start for start, end in zip([0, *ends], ends, strict=False)]
+    slices = [list(chunk.split(lengths)) for chunk in chunks]
+    for place in range(1, count):
+        slices[0][place], slices[place][place] = slices[place][place], slices[0][place]
+    return [torch.cat(parts) for parts in slices]
 
 
 @dataclass(frozen=True)

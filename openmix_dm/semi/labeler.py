@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.checks import positive
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.registry import SEMI_PARTS
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.structures import Guess, Outputs, Request, Step
+from openmix_dm.semi.step_parts import Guess, Outputs, Request, Step
 from openmix_dm.semi.thresholds import Threshold
+from openmix_dm.utils.checks import positive
 
 
 @SEMI_PARTS.register_module()

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from openmix_dm.checks import in_range
 from openmix_dm.registry import SEMI_PARTS
+from openmix_dm.utils.checks import in_range
 
 
 class Ramp:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.datasets.digits import stratified_split
+from openmix_dm.datasets.splits.draw import stratified_split
 from openmix_dm.errors import DataError
 
 # Inverse strengths of the regularisation that are tried: 1e4, 3e3, 1e3, ..., 3e-4, 1e-4.

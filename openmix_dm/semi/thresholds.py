@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import SEMI_PARTS
-from openmix_dm.semi.ranks import gather_rows
+from openmix_dm.utils.checks import in_range
+from openmix_dm.utils.dist import gather_rows
 
 TAU = 0.95
 

@@ -6,7 +6,11 @@ from functools import partial
 import pytest
 import torch
 
-from openmix_dm.analysis.benchmarks import command, loader, losses, mixed_steps, mixers, timing
+from openmix_dm.analysis.benchmarks import image_loading as loader
+from openmix_dm.analysis.benchmarks import lone_mixing as mixers
+from openmix_dm.analysis.benchmarks import loss_functions as losses
+from openmix_dm.analysis.benchmarks import mixed_steps, timing
+from openmix_dm.commands import benchmark as command
 from openmix_dm.datasets.decode import read_image
 
 

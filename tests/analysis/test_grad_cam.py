@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from analysis.trained import SWIN, VIT
+from support.trained_runs import SWIN, VIT
 from torch import nn
 
 from openmix_dm.analysis.grad_cam import as_map, grad_cam

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from openmix_dm.backbones import CapturedAttention, TimmBackbone
-from openmix_dm.backbones.attention import evaluating
+from openmix_dm.utils.modules import evaluating
 
 SMALL = {'embed_dim': 24, 'depth': 2, 'num_heads': 3}
 

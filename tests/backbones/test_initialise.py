@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from openmix_dm.backbones.initialise import initialise_he
+from openmix_dm.backbones.residual import initialise_he
 
 
 @pytest.mark.parametrize(('slope', 'gain'), [(0.0, math.sqrt(2)), (0.5, math.sqrt(2 / 1.25))])

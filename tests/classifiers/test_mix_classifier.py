@@ -1,7 +1,7 @@
 import pytest
 import torch
-from classifiers.parts import HalfByAttention, HiddenDouble, batch, classifier
 from mmengine.optim import OptimWrapper
+from support.small_models import HalfByAttention, HiddenDouble, batch, classifier
 
 from openmix_dm.losses import DecoupledCE
 from openmix_dm.mixers import CutMix

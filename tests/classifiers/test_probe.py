@@ -1,6 +1,6 @@
 import pytest
 import torch
-from classifiers.parts import batch, classifier
+from support.small_models import batch, classifier
 
 from openmix_dm.structures import MixTarget
 

@@ -2,7 +2,8 @@ import pytest
 import torch
 
 from openmix_dm.datasets import Digits, Pick
-from openmix_dm.datasets.digits import apportion, read_digits, stratified_split
+from openmix_dm.datasets.digits import read_digits
+from openmix_dm.datasets.splits.draw import apportion, stratified_split
 
 
 def test_are_scikit_learns():

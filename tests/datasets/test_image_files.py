@@ -4,11 +4,11 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from datasets.layouts import jpeg
+from support.archive_layouts import jpeg
 
 from openmix_dm.datasets import ImageFolder, Pick
 from openmix_dm.datasets.decode import read_image
-from openmix_dm.engine.dataloader import collate
+from openmix_dm.engine.loader import collate
 from openmix_dm.errors import DataError
 
 BROKEN = {

@@ -1,5 +1,5 @@
 import pytest
-from datasets.layouts import jpeg
+from support.archive_layouts import jpeg
 
 from openmix_dm.datasets import ImageList
 from openmix_dm.errors import DataError

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from openmix_dm.datasets.picks import Pick
-from openmix_dm.datasets.streams import StreamBatches, Streams
-from openmix_dm.datasets.streams import batches as module
-from openmix_dm.datasets.streams.order import EndlessOrder
-from openmix_dm.engine.dataloader import build_dataloader
+from openmix_dm.datasets.samplers import stream_batches as module
+from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.stream_batches import EndlessOrder, StreamBatches
+from openmix_dm.datasets.streams import Streams
+from openmix_dm.engine.loader import build_dataloader
 from openmix_dm.errors import ConfigError, DataError
-from openmix_dm.keys import key
+from openmix_dm.utils.keys import key
 
 CROP = {'type': 'BatchRandomCrop', 'padding': 1, 'mode': 'constant'}
 DIGITS = {'type': 'Digits', 'split': 'train', 'size': 8}

@@ -1,9 +1,9 @@
 """A run that was stopped and resumed equals an unbroken one, bit for bit: weights, optimiser, schedule and average."""
 
 import pytest
-from engine.runs import PowerCut, final, power_cut, same, train
+from support.short_runs import PowerCut, final, power_cut, same, train
 
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.folder import RunFolder
 
 EMA = ('default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9')
 AUGMENTATION = (

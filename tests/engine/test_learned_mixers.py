@@ -4,15 +4,15 @@ import json
 
 import pytest
 import torch
-from classifiers.parts import batch, classifier
 from conftest import ROOT
-from engine.runs import SIZE, final, train
+from support.short_runs import SIZE, final, train
+from support.small_models import batch, classifier
 
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.optimizers import MixOptimWrapper
-from openmix_dm.engine.parameter_groups import OWNER, MixOptimConstructor
-from openmix_dm.engine.run_folder import RunFolder
-from openmix_dm.engine.test import main as evaluate
+from openmix_dm.commands.test import main as evaluate
+from openmix_dm.engine.optim.parameter_groups import OWNER, MixOptimConstructor
+from openmix_dm.engine.optim.wrapper import MixOptimWrapper
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.folder import RunFolder
 
 AUTOMIX = ROOT / 'configs' / 'digits' / 'r8_automix.py'
 SHORT = 'train_cfg.max_epochs=1'

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-from engine.runs import train
 from mmengine.hooks import Hook
 from mmengine.logging import MessageHub
+from support.short_runs import train
 
-from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.registry import HOOKS
+from openmix_dm.runs.folder import RunFolder
 
 
 def resident_mb():

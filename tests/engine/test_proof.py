@@ -1,6 +1,6 @@
-from engine.runs import train
+from support.short_runs import train
 
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.folder import RunFolder
 
 
 def proof(folder):

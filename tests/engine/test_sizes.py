@@ -3,7 +3,7 @@
 import pytest
 import torch
 from conftest import ROOT
-from engine import runs
+from support import short_runs as runs
 
 from openmix_dm.engine.build import check_sizes
 from openmix_dm.errors import ConfigError

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from engine.runs import CONFIG, final, same, train
+from support.short_runs import CONFIG, final, same, train
 
-from openmix_dm.engine import config as configs
+from openmix_dm.commands.test import main as evaluate
+from openmix_dm.config import load as configs
 from openmix_dm.engine.hooks.ema import averaged_copy, update
-from openmix_dm.engine.optimizers import MixOptimWrapper
-from openmix_dm.engine.run_folder import RunFolder
-from openmix_dm.engine.test import main as evaluate
+from openmix_dm.engine.optim.wrapper import MixOptimWrapper
+from openmix_dm.runs.folder import RunFolder
 
 ONE_EPOCH = 'train_cfg.max_epochs=1'
 
@@ -118,7 +118,7 @@ def test_ema_weights_are_ready_to_load(with_ema, tmp_path, capsys):
 
 def test_an_error_in_validation_leaves_the_trained_weights(tmp_path, monkeypatch):
     """The average is never swapped in: the weights after a failed validation are those before it."""
-    from openmix_dm.engine import loops
+    from openmix_dm.engine import eval_loops as loops
 
     kept = {}
 
@@ -164,7 +164,7 @@ def test_compile_gives_the_same_network(tmp_path):
 
 
 def test_every_switch_passes_validation():
-    from openmix_dm.engine.validate import validate
+    from openmix_dm.config.check import validate
 
     options = ['channels_last=True', 'compile=True', 'optim_wrapper.amp=bf16', 'default_hooks.ema.type=EmaHook']
     validate(configs.load_config(CONFIG, [*options, 'default_hooks.ema.decay=0.999']))

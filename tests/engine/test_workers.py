@@ -3,9 +3,9 @@
 import multiprocessing
 
 import pytest
-from engine.runs import CONFIG, SIZE, PowerCut, power_cut, train
+from support.short_runs import CONFIG, SIZE, PowerCut, power_cut, train
 
-from openmix_dm.engine.test import main as evaluate
+from openmix_dm.commands.test import main as evaluate
 
 WORKERS = ('train_dataloader.num_workers=1', 'val_dataloader.num_workers=1', 'train_cfg.max_epochs=1')
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from classifiers.parts import classifier
+from support.small_models import classifier
 from torch import nn
 
 from openmix_dm.evaluation.attacks import EPS, error_percent, fgsm, pgd

@@ -4,7 +4,7 @@ import torch
 
 from openmix_dm.errors import DataError
 from openmix_dm.evaluation import predictions
-from openmix_dm.evaluation.predictions import Predictions, read_answers
+from openmix_dm.evaluation.predictions import Predictions, read_predictions
 
 
 def test_all_ranks_end_up_in_the_order_of_the_test_set(tmp_path, monkeypatch):
@@ -20,7 +20,7 @@ def test_all_ranks_end_up_in_the_order_of_the_test_set(tmp_path, monkeypatch):
         assert metric.evaluate(7) == {}
     monkeypatch.setattr(predictions, 'all_gather_object', lambda parts: own)
     assert metric.evaluate(7) == {}
-    answers = read_answers(tmp_path / 'a.npz')
+    answers = read_predictions(tmp_path / 'a.npz')
     assert answers.labels.tolist() == labels.tolist()
     expected = logits.nan_to_num().argmax(1)
     expected[4] = -1
@@ -34,4 +34,4 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / 'c.npz').write_text('nothing')
     for name in ('a', 'b', 'c', 'd'):
         with pytest.raises(DataError, match=r'test\.py --hits'):
-            read_answers(tmp_path / f'{name}.npz')
+            read_predictions(tmp_path / f'{name}.npz')

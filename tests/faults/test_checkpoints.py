@@ -6,8 +6,8 @@ import shutil
 import signal
 
 import pytest
-from engine.runs import same
-from faults.cases import (
+from commands.test_malicious import PAYLOADS
+from support.fault_cases import (
     CONFIG,
     EVERY_SECOND,
     check_failed,
@@ -24,10 +24,10 @@ from faults.cases import (
     train,
     wait_for,
 )
-from tools.test_malicious import PAYLOADS
+from support.short_runs import same
 
-from openmix_dm.engine.checkpoints import CheckpointStore, load_file
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.checkpoints import CheckpointStore, load_file
+from openmix_dm.runs.folder import RunFolder
 
 pytestmark = pytest.mark.faults
 EMA = ('default_hooks.ema.type=EmaHook', 'default_hooks.ema.decay=0.9')

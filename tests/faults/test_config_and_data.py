@@ -6,7 +6,7 @@ import tarfile
 import time
 
 import pytest
-from faults.cases import CONFIG, check_failed, tool, train
+from support.fault_cases import CONFIG, check_failed, tool, train
 
 IMAGENET = 'configs/imagenet/r50_mixup_dm.py'
 

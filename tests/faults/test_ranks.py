@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from faults.cases import (
+from support.fault_cases import (
     CONFIG,
     SMALL,
     check_failed,
@@ -21,7 +21,7 @@ from faults.cases import (
     wait_for,
 )
 
-from openmix_dm.engine.run_folder import MARKER, RunFolder
+from openmix_dm.runs.folder import MARKER, RunFolder
 
 pytestmark = pytest.mark.faults
 LONG = ('train_cfg.max_epochs=12', 'default_hooks.records.interval=1', 'train_dataloader.num_workers=1')

@@ -7,7 +7,7 @@ import signal
 import cv2
 import numpy as np
 import pytest
-from faults.cases import (
+from support.fault_cases import (
     CONFIG,
     EVERY_SECOND,
     check_failed,
@@ -25,8 +25,8 @@ from faults.cases import (
     wait_for,
 )
 
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.folder import RunFolder
 
 pytestmark = pytest.mark.faults
 

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from classifiers.parts import batch, classifier
-from mixers.examples import AnyModel
+from support.mixer_examples import AnyModel
+from support.small_models import batch, classifier
 
 from openmix_dm.classifiers import MixClassifier
 from openmix_dm.losses.functional import mixed_ce

@@ -3,12 +3,12 @@
 import pytest
 import torch
 from conftest import ROOT
-from engine.runs import final, train
+from support.short_runs import final, train
 
+from openmix_dm.config import load as configs
 from openmix_dm.datasets.digits import Digits
-from openmix_dm.engine import config as configs
-from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.registry import MODELS
+from openmix_dm.runs.folder import RunFolder
 
 EPOCHS = 10
 OPTIONS = (

@@ -1,10 +1,9 @@
 import pytest
 import torch
-from mixers.examples import AnyModel
 from reference import automix as reference
+from support.mixer_examples import AnyModel
 
-from openmix_dm.mixers.automix.momentum import MomentumNetwork
-from openmix_dm.mixers.automix.progress import Progress
+from openmix_dm.mixers.automix.momentum import MomentumNetwork, Progress
 
 
 def test_the_schedule_is_a_true_cosine_over_the_run():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openmix_dm.classifiers import MixClassifier
-from openmix_dm.engine.optimizers import MixOptimWrapper
+from openmix_dm.engine.optim.wrapper import MixOptimWrapper
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS
 

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from mixers.examples import EXAMPLES, LEARNED, build, registered
 from mixers.test_promises import ProbeOfNothing
+from support.mixer_examples import LEARNED, build, example, registered
 from torch._C._profiler import _EventType
 
 SHAPE = (32, 3, 64, 64)
@@ -39,11 +39,11 @@ def test_the_measure_measures():
 
 @pytest.mark.parametrize('partner', ['shift', 'permutation'])
 @pytest.mark.parametrize('per_sample', [False, True])
-@pytest.mark.parametrize('name', [name for name in registered() if 'alpha' in EXAMPLES.get(name, ())])
+@pytest.mark.parametrize('name', [name for name in registered() if 'alpha' in example(name)])
 def test_at_most_one_batch_beyond_the_result(name, per_sample, partner):
     if name == 'AttentiveMix' or name in LEARNED:
         pytest.skip('runs a network of its own, whose features are its memory')
-    mixer = build(name, {**EXAMPLES[name], 'per_sample': per_sample, 'partner': partner})
+    mixer = build(name, {**example(name), 'per_sample': per_sample, 'partner': partner})
     shape = LARGE if name == 'SaliencyMix' else SHAPE
     inputs, labels = torch.rand(shape), torch.arange(shape[0])
     mixer(inputs, labels, ProbeOfNothing())

@@ -4,8 +4,12 @@ import torch
 from openmix_dm.mixers.partner import Given, Permutation, Shift, draw_partner
 
 
-@pytest.mark.parametrize('weight', [torch.tensor(0.3), torch.rand(6, 1, 1, 1), torch.rand(1, 1, 4, 5)], ids=str)
-@pytest.mark.parametrize('partner', [Shift(0), Shift(1), Shift(5), Permutation(torch.randperm(6))], ids=str)
+@pytest.mark.parametrize(
+    'weight', [torch.tensor(0.3), torch.rand(6, 1, 1, 1), torch.rand(1, 1, 4, 5)], ids=['one', 'rows', 'mask']
+)
+@pytest.mark.parametrize(
+    'partner', [Shift(0), Shift(1), Shift(5), Permutation(torch.randperm(6))], ids=['0', '1', '5', 'permutation']
+)
 def test_blend_weighs_the_own_side(partner, weight):
     own = torch.randn(6, 3, 4, 5)
     index = partner.index(6, own.device)

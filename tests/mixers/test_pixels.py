@@ -1,6 +1,7 @@
 import torch
 
-from openmix_dm.mixers.pixels import full_precision, pixels_of
+from openmix_dm.mixers.own_networks import pixels_of
+from openmix_dm.utils.modules import full_precision
 
 
 class Shifted:

@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from reference import puzzle as reference
 
-from openmix_dm.analysis.sources import digits, photographs
 from openmix_dm.backbones import ThinResNet
 from openmix_dm.mixers.puzzle.energy import Terms, _differences, build_energy
 from openmix_dm.mixers.puzzle.exact import solve_exact
 from openmix_dm.mixers.puzzle.lines import improve_lines
 from openmix_dm.mixers.puzzle.saliency import gradient_norm, normalised
 from openmix_dm.mixers.puzzle.solver import best_threshold, solve_relaxed
+from openmix_dm.visualization.sample_images import digits, photographs
 
 
 def make_energy(images, gradients, grid, lam, n_labels=3, neigh=4):

@@ -7,10 +7,10 @@ import pytest
 import torch
 from conftest import ROOT
 from mmengine.optim import build_optim_wrapper
-from paper.recipes import INGREDIENTS, TEXT, schedules
+from support.paper_recipes import INGREDIENTS, TEXT, schedules
 
-from openmix_dm.engine.config import load_config
-from openmix_dm.engine.resolve import resolve
+from openmix_dm.config.load import load_config
+from openmix_dm.config.resolve import resolve
 from openmix_dm.registry import PARAM_SCHEDULERS
 
 TABLES = json.loads((ROOT / 'openmix_dm/paper/tables.json').read_text())

@@ -4,13 +4,12 @@ import re
 import shutil
 
 import pytest
-from paper.loaded import CONFIGS, all_configs, load, read_from
+from support.loaded_cells import CONFIGS, all_configs, load, read_from
 
 from openmix_dm.paper.naming import config_of
-from openmix_dm.paper.printed import is_semi, paper
-from openmix_dm.paper.rules import eta, expected_values
-from openmix_dm.paper.semi_rules import expected_semi_values
-from openmix_dm.paper.values import resolved_values
+from openmix_dm.paper.paper_tables import is_semi, paper
+from openmix_dm.paper.rules import eta, expected_semi_values, expected_values
+from openmix_dm.tables.config_values import resolved_values
 
 CELLS: dict[str, list[dict]] = {}
 for table in paper()['tables']:

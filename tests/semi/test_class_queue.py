@@ -1,7 +1,7 @@
 import pytest
 import torch
 from reference import transfer as reference
-from two_ranks import on_two_ranks
+from support.two_ranks import on_two_ranks
 
 from openmix_dm.semi.class_queue import ClassQueue
 

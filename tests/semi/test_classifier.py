@@ -2,18 +2,18 @@
 
 import pytest
 import torch
-from semi.parts import IMAGES, METHODS, batch, facts, model
+from support.semi_steps import IMAGES, METHODS, batch, facts, model
 
-from openmix_dm.datasets.picks import Pick
-from openmix_dm.datasets.streams import StreamPicks
+from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.stream_batches import StreamPicks
 from openmix_dm.engine.hooks.ema import averaged_copy
-from openmix_dm.engine.hooks.records import names_of, with_ratios
-from openmix_dm.engine.optimizers import MixOptimWrapper
+from openmix_dm.engine.hooks.recording import names_of, with_ratios
+from openmix_dm.engine.optim.wrapper import MixOptimWrapper
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi import SemiClassifier, Term
-from openmix_dm.semi.monitor import watch
-from openmix_dm.semi.structures import Guess, Part
+from openmix_dm.semi.classifier import watch
+from openmix_dm.semi.step_parts import Guess, Part
 
 
 @pytest.mark.parametrize('method', METHODS)

@@ -1,14 +1,15 @@
 import pytest
 import torch
 from reference import transfer as reference
-from semi.transfer import FOLDER, run, source_file
+from support.transfer_runs import FOLDER, run, source_file
 
 from openmix_dm.backbones.pretrained import classifier_in
-from openmix_dm.engine.build import build_loader, build_model
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.config import load_config
-from openmix_dm.engine.resolve import resolve
+from openmix_dm.config.load import load_config
+from openmix_dm.config.resolve import resolve
+from openmix_dm.engine.build import build_loader
 from openmix_dm.errors import ConfigError
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.model import build_model
 from openmix_dm.semi.terms import CoTuning
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 import torch
-from paper.loaded import all_configs, load
-from semi.parts import METHODS
+from support.loaded_cells import all_configs, load
+from support.semi_steps import METHODS
 
 from openmix_dm.datasets.streams import StreamFacts
-from openmix_dm.paper.own import read_table
-from openmix_dm.paper.published import cells_of
-from openmix_dm.paper.trial import kinds_of, try_kind
+from openmix_dm.paper.paper_tables import cells_of
 from openmix_dm.registry import MODELS
+from openmix_dm.tables.catalogue import read_table
+from openmix_dm.tables.model_trial import kinds_of, try_kind
 
 CIFAR = [name for name in all_configs() if name.startswith(('cifar10_semi/', 'cifar100_semi/'))]
 FIRST = [name for name in CIFAR if name.endswith(('_250.py', '_400.py'))]

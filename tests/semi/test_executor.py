@@ -4,12 +4,11 @@ from itertools import pairwise
 
 import pytest
 import torch
-from semi.parts import METHODS, batch, model, step
+from support.semi_steps import METHODS, batch, model, step
 from torch import nn
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.semi.executor import PASSES, Plan, counting, execute, read_passes
-from openmix_dm.semi.interleave import interleave
+from openmix_dm.semi.executor import PASSES, Plan, counting, execute, interleave, read_passes
 
 
 class Spy(nn.Module):

@@ -8,7 +8,7 @@ from torch import nn
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.semi.executor import Plan, read_passes
-from openmix_dm.semi.structures import Guess, Labelled, Output, Step, Unlabelled
+from openmix_dm.semi.step_parts import Guess, Labelled, Output, Step, Unlabelled
 from openmix_dm.semi.terms import GroupContrast
 from openmix_dm.semi.terms.group_contrast import group_contrast
 
@@ -37,7 +37,7 @@ def run(term, model, views=2):
     step = Step(Labelled(images[0], labels), Unlabelled(images[1], torch.arange(4)), progress=0.5)
     plan = Plan(step, read_passes({'unlabelled': {}}))
     finish = term.plan(step, plan)
-    from openmix_dm.semi.structures import Request
+    from openmix_dm.semi.step_parts import Request
 
     outputs = {
         Request(where, name): Output(model.backbone(inputs), torch.zeros(4, CLASSES))

@@ -3,13 +3,13 @@
 import pytest
 import torch
 from reference.semi import Alignment, sharpened, softmax
-from semi.parts import CLASSES, facts, step
+from support.semi_steps import CLASSES, facts, step
 
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.semi.alignment import DistributionAlignment
 from openmix_dm.semi.executor import Plan, read_passes
 from openmix_dm.semi.labeler import Labeler, sharpen
-from openmix_dm.semi.structures import Output
+from openmix_dm.semi.step_parts import Output
 
 SIZE = 6
 

@@ -3,7 +3,7 @@
 import torch
 
 from openmix_dm.classifiers import Normalise
-from openmix_dm.semi.preprocessor import StreamPreprocessor
+from openmix_dm.semi.stream_preprocessor import StreamPreprocessor
 
 PLAIN = Normalise(mean=[10.0, 20.0, 30.0], std=[1.0, 2.0, 4.0])
 

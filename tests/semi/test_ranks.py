@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from two_ranks import on_two_ranks
+from support.two_ranks import on_two_ranks
 
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.semi.alignment import DistributionAlignment
-from openmix_dm.semi.ranks import gather_rows, mean_over_batch
 from openmix_dm.semi.thresholds import CurriculumThreshold
+from openmix_dm.utils.dist import gather_rows, mean_over_batch
 
 STEPS, SIZE, CLASSES, IMAGES = 12, 16, 5, 30
 

@@ -1,12 +1,12 @@
 """A run of any method that was stopped and resumed equals an unbroken one, bit for bit."""
 
 import pytest
-from engine.runs import PowerCut, power_cut, same
-from engine.test_iter_loop import run
-from semi.parts import FOLDER, METHODS
+from engine.test_iter_train_loop import run
+from support.semi_steps import FOLDER, METHODS
+from support.short_runs import PowerCut, power_cut, same
 
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.folder import RunFolder
 
 PLAIN = ('flexmatch', 'remixmatch')  # thresholds of classes; a running mean, a head of its own and mixing
 SAVING = 'default_hooks.checkpoint.save_every_iters=2'

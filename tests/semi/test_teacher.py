@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from openmix_dm.semi.teacher import MomentumTeacher
+from openmix_dm.semi.momentum_teacher import MomentumTeacher
 
 
 def student():

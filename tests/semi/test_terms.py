@@ -6,13 +6,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 from reference.semi import mixmatch_targets
-from semi.parts import CLASSES, model, step
+from support.semi_steps import CLASSES, model, step
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.losses.functional import decoupled_ce, mixed_ce
 from openmix_dm.semi.executor import Plan, read_passes
 from openmix_dm.semi.ramps import CosineRamp, LinearRamp, build_ramp
-from openmix_dm.semi.structures import Guess, Output, Request
+from openmix_dm.semi.step_parts import Guess, Output, Request
 from openmix_dm.semi.terms import Consistency, MixAll, MixBranch, Rotation
 from openmix_dm.semi.terms.rotation import turn
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from reference.semi import curriculum, remember
-from semi.parts import CLASSES, facts
+from support.semi_steps import CLASSES, facts
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.semi.thresholds import CurriculumThreshold, FixedThreshold

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from engine.runs import PowerCut, power_cut, same
-from semi.transfer import METHODS, run, source_file
+from support.short_runs import PowerCut, power_cut, same
+from support.transfer_runs import METHODS, run, source_file
 
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.folder import RunFolder
 
 TERMS = {
     'finetuning': {'labelled'},

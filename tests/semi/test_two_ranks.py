@@ -4,11 +4,11 @@ import sys
 
 import pytest
 import torch
+from commands.test_two_ranks import NETWORK
 from conftest import ROOT
-from tools.commands import run
-from tools.test_two_ranks import NETWORK
+from support.command_runs import run
 
-from openmix_dm.engine.checkpoints import load_file
+from openmix_dm.runs.checkpoints import load_file
 
 # No batch norm and no augmentation, which see what is on their rank only; low thresholds, so that much is trusted.
 CONFIG = """

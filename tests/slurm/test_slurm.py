@@ -12,10 +12,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from engine.runs import same
+from support.short_runs import same
 
-from openmix_dm.engine.checkpoints import load_file
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.runs.checkpoints import load_file
+from openmix_dm.runs.folder import RunFolder
 
 pytestmark = pytest.mark.slurm
 CONFIG = 'configs/imagenet/r50_mixup_dm.py'

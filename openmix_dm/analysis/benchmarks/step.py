@@ -10,9 +10,10 @@ import torch
 from mmengine.config import Config
 
 from openmix_dm.analysis.benchmarks.timing import Timing
-from openmix_dm.engine.build import build_loader, build_model, build_runner
-from openmix_dm.engine.resolve import resolve
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.config.resolve import resolve
+from openmix_dm.engine.build import build_loader, build_runner
+from openmix_dm.runs.folder import RunFolder
+from openmix_dm.runs.model import build_model
 
 LIMIT, RUNNER = 'bare loop (limit)', 'runner'
 TARGETS = {RUNNER: 1.03}

@@ -1,1 +1,1 @@
-"""One file for each subcommand of tools/analyze.py: `add_arguments(parser)` and `run(args)`."""
+"""One file for each subcommand of tools/analyze.py: `run(...)` returns a figure and its numbers."""

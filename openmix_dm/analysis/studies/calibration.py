@@ -1,49 +1,42 @@
 """Reliability diagrams and expected calibration error."""
 
-import argparse
 from dataclasses import asdict
 from typing import Any
 
 import torch
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.progress import track
-from openmix_dm.analysis.subjects import Subject, add_subject_arguments, load_subjects, trained_by_bce
+from openmix_dm.analysis.models import ModelSelection, NamedModel, load_models
 from openmix_dm.errors import ConfigError
-from openmix_dm.evaluation.calibration import Reliability, confidence_of, reliability
-from openmix_dm.evaluation.pixels import logits_of
+from openmix_dm.evaluation.pixels import logits_of, trained_by_bce
+from openmix_dm.evaluation.reliability import Reliability, confidence_of, reliability
+from openmix_dm.utils.progress import track
+from openmix_dm.visualization import charts
 
 COLUMNS = 4  # diagrams beside each other
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    add_subject_arguments(parser)
-    parser.add_argument('--bins', type=int, default=15, help='bins of confidence (15)')
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(selection: ModelSelection, *, bins: int) -> tuple[Any, dict[str, Any]]:
     """Measure every model; return figure and record."""
-    if args.bins < 1:
-        raise ConfigError(f'--bins must be at least 1, got {args.bins}')
-    subjects = load_subjects(args)
-    measured = [measure(subject, args.bins, args.limit) for subject in subjects]
+    if bins < 1:
+        raise ConfigError(f'--bins must be at least 1, got {bins}')
+    models = load_models(selection)
+    measured = [measure(model, bins, selection.limit) for model in models]
     rows = [
-        {**subject.describe(), 'accuracy_percent': each.accuracy_percent, 'sigmoid': trained_by_bce(subject.model)}
+        {**model.describe(), 'accuracy_percent': each.accuracy_percent, 'sigmoid': trained_by_bce(model.network)}
         | asdict(each)
-        for subject, each in zip(subjects, measured, strict=True)
+        for model, each in zip(models, measured, strict=True)
     ]
-    return draw([subject.name for subject in subjects], measured), {'ece': 'percent', 'runs': rows}
+    return draw([model.name for model in models], measured), {'ece': 'percent', 'runs': rows}
 
 
-def measure(subject: Subject, bins: int, limit: int | None) -> Reliability:
+def measure(model: NamedModel, bins: int, limit: int | None) -> Reliability:
     """Return the reliability of one model on its test images."""
-    batches, total = subject.batches(limit, crops=True)
-    sigmoid = trained_by_bce(subject.model)
+    batches, total = model.batches(limit, crops=True)
+    sigmoid = trained_by_bce(model.network)
     sure, right = [], []
-    for _, shown, labels in track(batches, total, f'calibration {subject.name}'):
+    for _, shown, labels in track(batches, total, f'calibration {model.name}'):
         with torch.no_grad():
-            confidence, best = confidence_of(logits_of(subject.model, shown), sigmoid)
+            confidence, best = confidence_of(logits_of(model.network, shown), sigmoid)
         sure.append(confidence.cpu())
         right.append((best == labels).cpu())
     return reliability(torch.cat(sure), torch.cat(right), bins)
@@ -63,8 +56,8 @@ def draw(names: list[str], measured: list[Reliability]) -> Any:
         band, column = divmod(number, columns)
         above, below = axes[2 * band][column], axes[2 * band + 1][column]
         _diagram(above, below, each)
-        figures.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
-        figures.finish(below, '', 'confidence', 'images')
+        charts.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
+        charts.finish(below, '', 'confidence', 'images')
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc='outside lower center', ncols=len(labels), fontsize=8, frameon=False)
     return figure
@@ -75,11 +68,11 @@ def _diagram(above: Any, below: Any, each: Reliability) -> None:
     width = 0.92 * (each.edges[1] - each.edges[0])
     centres = [(each.edges[number] + each.edges[number + 1]) / 2 for number in filled]
     accuracy, confidence = ([values[number] for number in filled] for values in (each.accuracy, each.confidence))
-    above.bar(centres, accuracy, width=width, color=figures.COLOURS[4], label='accuracy')
-    above.vlines(centres, accuracy, confidence, color=figures.COLOURS[1], linewidth=1.2, label='gap')
-    above.plot(centres, confidence, 'o', color=figures.COLOURS[1], markersize=3.5, label='mean confidence')
-    above.plot([0, 1], [0, 1], color=figures.COLOURS[7], linewidth=0.8, linestyle=':')
-    below.bar(centres, [each.counts[i] / sum(each.counts) for i in filled], width=width, color=figures.COLOURS[7])
+    above.bar(centres, accuracy, width=width, color=charts.COLOURS[4], label='accuracy')
+    above.vlines(centres, accuracy, confidence, color=charts.COLOURS[1], linewidth=1.2, label='gap')
+    above.plot(centres, confidence, 'o', color=charts.COLOURS[1], markersize=3.5, label='mean confidence')
+    above.plot([0, 1], [0, 1], color=charts.COLOURS[7], linewidth=0.8, linestyle=':')
+    below.bar(centres, [each.counts[i] / sum(each.counts) for i in filled], width=width, color=charts.COLOURS[7])
     for axis in (above, below):
         axis.set_visible(True)
         axis.set_xlim(0, 1)

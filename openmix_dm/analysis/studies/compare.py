@@ -1,56 +1,43 @@
 """Is the second better than the first? McNemar's test on the same images, and a t-interval over seeds."""
 
-import argparse
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.answers import answer_all
-from openmix_dm.analysis.studies.cost import METRICS
-from openmix_dm.analysis.subjects import add_subject_arguments, load_subjects
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.analysis.models import ModelSelection, load_models, predict_all
 from openmix_dm.errors import ConfigError
-from openmix_dm.evaluation.paired import Interval, McNemar, mcnemar, t_interval, welch_interval
-from openmix_dm.evaluation.predictions import Answers, read_answers
+from openmix_dm.evaluation.predictions import SavedPredictions, read_predictions
+from openmix_dm.runs.folder import RunFolder
+from openmix_dm.utils.stats import Interval, McNemar, mcnemar, t_interval, welch_interval
+from openmix_dm.visualization import charts
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the runs that are compared: its answers and, of a run folder, its seed and final number."""
+    """One of the runs that are compared: its predictions and, of a run folder, its seed and final number."""
 
     name: str
-    answers: Answers
+    predictions: SavedPredictions
     seed: int | None
     final: float | None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    add_subject_arguments(parser)
-    parser.add_argument(
-        '--against', nargs='+', required=True, metavar='RUN', help='the second side: as many runs as the first has'
-    )
-    parser.add_argument(
-        '--metric', choices=METRICS, default='median_last10', help='top-1 for the t-interval over seeds'
-    )
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(selection: ModelSelection, *, against: Sequence[str], metric: str) -> tuple[Any, dict[str, Any]]:
     """Test pair by pair, and over all seeds; return figure and record."""
-    if args.names is not None:
+    if selection.names is not None:
         raise ConfigError('compare names each pair by its seed: leave --names out')
-    first, second = (read_sides(args, runs) for runs in (args.runs, args.against))
+    first, second = (read_sides(replace(selection, runs=runs), metric) for runs in (selection.runs, against))
     pairs = match(first, second)
-    tests = [mcnemar(a.answers.hits, b.answers.hits) for a, b in pairs]
+    tests = [mcnemar(a.predictions.hits, b.predictions.hits) for a, b in pairs]
     over_seeds, paired = interval_over_seeds(first, second)
     rows = [
         {
             'first': a.name,
             'second': b.name,
-            'accuracy': [100 * float(side.answers.hits.mean()) for side in (a, b)],
+            'accuracy': [100 * float(side.predictions.hits.mean()) for side in (a, b)],
             'difference': test.difference,
             'interval': list(test.interval()),
             **asdict(test),
@@ -59,33 +46,34 @@ def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     ]
     record = {
         'difference': 'second minus first, percent',
-        'metric': args.metric,
+        'metric': metric,
         'paired_by_seed': paired,
         'pairs': rows,
     }
     record['over_seeds'] = asdict(over_seeds) if over_seeds else None
     report(rows, over_seeds)
-    return draw(rows, tests, over_seeds, args.metric), record
+    return draw(rows, tests, over_seeds, metric), record
 
 
-def read_sides(args: argparse.Namespace, runs: list[str]) -> list[Side]:
-    """Read answers from .npz files, or ask the models of run folders for them."""
+def read_sides(selection: ModelSelection, metric: str) -> list[Side]:
+    """Read predictions from .npz files, or ask the models of run folders for them."""
+    runs = selection.runs
     files = [run.endswith('.npz') for run in runs]
     if all(files):
-        return [Side(Path(run).stem, read_answers(Path(run)), None, None) for run in runs]
+        return [Side(Path(run).stem, read_predictions(Path(run)), None, None) for run in runs]
     if any(files):
         raise ConfigError('a side is either files of test.py --hits or runs, not both')
-    subjects = load_subjects(argparse.Namespace(**{**vars(args), 'runs': runs}))
+    models = load_models(selection)
     sides = []
-    for subject in subjects:
-        summary = RunFolder(subject.trained.checkpoint.parent).read()
-        final = summary.get('final', {}).get(args.metric)
-        sides.append(Side(subject.name, answer_all(subject, args.limit), summary.get('seed'), final))
+    for model in models:
+        summary = RunFolder(model.trained.checkpoint.parent).read()
+        final = summary.get('final', {}).get(metric)
+        sides.append(Side(model.name, predict_all(model, selection.limit), summary.get('seed'), final))
     return sides
 
 
 def match(first: list[Side], second: list[Side]) -> list[tuple[Side, Side]]:
-    """Pair the runs of one seed, or in the order given; refuse answers to different images."""
+    """Pair the runs of one seed, or in the order given; refuse predictions to different images."""
     if len(first) != len(second):
         raise ConfigError(f'--against must name as many runs as the first side has ({len(first)}), got {len(second)}')
     if _paired_by_seed(first, second):
@@ -94,7 +82,7 @@ def match(first: list[Side], second: list[Side]) -> list[tuple[Side, Side]]:
     else:
         pairs = list(zip(first, second, strict=True))
     for a, b in pairs:
-        if not np.array_equal(a.answers.labels, b.answers.labels):
+        if not np.array_equal(a.predictions.labels, b.predictions.labels):
             raise ConfigError(f'{a.name} and {b.name} were tested on different images: their labels differ')
     return pairs
 
@@ -134,18 +122,18 @@ def report(rows: list[dict[str, Any]], over_seeds: Interval | None) -> None:
 
 def draw(rows: list[dict[str, Any]], tests: list[McNemar], over_seeds: Interval | None, metric: str) -> Any:
     """Draw the differences with their intervals, one line for each pair and one for all seeds."""
-    figure, axes = figures.plain_figure(width=6.4, height=1.5 + 0.42 * (len(rows) + 1))
+    figure, axes = charts.plain_figure(width=6.4, height=1.5 + 0.42 * (len(rows) + 1))
     axis, labels = axes[0][0], []
     for place, (row, test) in enumerate(zip(rows, tests, strict=True)):
-        _line(axis, place, test.difference, test.interval(), figures.COLOURS[0])
+        _line(axis, place, test.difference, test.interval(), charts.COLOURS[0])
         labels.append(f'{row["second"]} - {row["first"]}\np = {test.p_value:.2g}')
     if over_seeds is not None and over_seeds.low is not None and over_seeds.high is not None:
-        _line(axis, len(rows), over_seeds.mean, (over_seeds.low, over_seeds.high), figures.COLOURS[1])
+        _line(axis, len(rows), over_seeds.mean, (over_seeds.low, over_seeds.high), charts.COLOURS[1])
         labels.append(f'all seeds\n({metric})')
-    axis.axvline(0, color=figures.COLOURS[7], linewidth=0.8, linestyle=':')
+    axis.axvline(0, color=charts.COLOURS[7], linewidth=0.8, linestyle=':')
     axis.set_yticks(range(len(labels)), labels, fontsize=7)
     axis.set_ylim(len(labels) - 0.4, -0.6)
-    figures.finish(axis, 'Difference of top-1, 95 % intervals', 'points', '')
+    charts.finish(axis, 'Difference of top-1, 95 % intervals', 'points', '')
     return figure
 
 

@@ -1,56 +1,49 @@
 """Confusion matrices, and the difference of two models."""
 
-import argparse
 from typing import Any
 
 import numpy as np
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.answers import answer_all
-from openmix_dm.analysis.subjects import Subject, add_subject_arguments, check_same_data, load_subjects
+from openmix_dm.analysis.models import ModelSelection, NamedModel, check_same_data, load_models, predict_all
 from openmix_dm.errors import ConfigError
+from openmix_dm.visualization import charts
 
 NUMBERS_UP_TO = 20  # classes: more numbers cannot be read
 SHOWN_PAIRS = 20
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    add_subject_arguments(parser)
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(selection: ModelSelection) -> tuple[Any, dict[str, Any]]:
     """Count for one model, or for two and their difference; return figure and record."""
-    subjects = load_subjects(args)
-    if len(subjects) > 2:
-        raise ConfigError(f'confusion takes one run, or two to subtract, got {len(subjects)}')
-    check_same_data(subjects)
-    classes = names_of(subjects[0])
-    matrices = [count(subject, args.limit, len(classes)) for subject in subjects]
+    models = load_models(selection)
+    if len(models) > 2:
+        raise ConfigError(f'confusion takes one run, or two to subtract, got {len(models)}')
+    check_same_data(models)
+    classes = names_of(models[0])
+    matrices = [count(model, selection.limit, len(classes)) for model in models]
     rows = [
         {
-            **subject.describe(),
+            **model.describe(),
             'accuracy': 100 * float(np.trace(matrix)) / float(matrix.sum()),
             'matrix': matrix.tolist(),
         }
         | {'most_confused': most_confused(matrix, classes)}
-        for subject, matrix in zip(subjects, matrices, strict=True)
+        for model, matrix in zip(models, matrices, strict=True)
     ]
     record: dict[str, Any] = {'rows': 'true class', 'columns': 'predicted class', 'classes': classes, 'runs': rows}
     if len(matrices) == 2:
         record['difference'] = (matrices[1] - matrices[0]).tolist()
         record['most_changed'] = most_confused(matrices[1] - matrices[0], classes)
-    return draw([subject.name for subject in subjects], matrices, classes), record
+    return draw([model.name for model in models], matrices, classes), record
 
 
-def names_of(subject: Subject) -> list[str]:
+def names_of(model: NamedModel) -> list[str]:
     """Return the names of the model's classes, or their numbers."""
-    return [subject.data.name_of(label) for label in range(subject.model.head.num_classes)]
+    return [model.data.name_of(label) for label in range(model.network.head.num_classes)]
 
 
-def count(subject: Subject, limit: int | None, classes: int) -> np.ndarray:
+def count(model: NamedModel, limit: int | None, classes: int) -> np.ndarray:
     """Return how many test images of each class (rows) are taken for which (columns)."""
-    answers = answer_all(subject, limit)
+    answers = predict_all(model, limit)
     return confusion_matrix(answers.labels, answers.predictions, classes)
 
 
@@ -76,7 +69,7 @@ def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> An
     if len(matrices) == 2:
         panels.append((f'{names[1]} minus {names[0]}', matrices[1] - matrices[0], True))
     side = 3.9 if len(classes) <= NUMBERS_UP_TO else 4.6
-    figure, axes = figures.plain_figure(len(panels), width=side, height=side + 0.4)
+    figure, axes = charts.plain_figure(len(panels), width=side, height=side + 0.4)
     for axis, (title, matrix, signed) in zip(axes[0], panels, strict=True):
         _heat_map(axis, matrix, signed, classes)
         axis.set_title(title, fontsize=10)

@@ -1,30 +1,22 @@
 """Accuracy against the time and the memory that training took (Figure 3 middle)."""
 
-import argparse
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.runs import Run, find_runs, group_by_name
+from openmix_dm.analysis.run_groups import Run, find_runs, group_by_name
 from openmix_dm.errors import ConfigError
-
-METRICS = ('median_last10', 'best', 'last', 'ema_median_last10', 'ema_best', 'ema_last')
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    parser.add_argument('runs', nargs='+', metavar='FOLDER', help='run folders, or folders of them (work_dirs/digits)')
-    parser.add_argument('--metric', choices=METRICS, default='median_last10', help='which top-1 (median_last10)')
+from openmix_dm.visualization import charts
 
 
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(runs: Sequence[str], metric: str) -> tuple[Any, dict[str, Any]]:
     """Read the runs; return figure and record."""
-    groups = group_by_name(find_runs(args.runs))
-    rows = [row for name, runs in groups.items() if (row := cost(name, runs, args.metric)) is not None]
+    groups = group_by_name(find_runs(runs))
+    rows = [row for name, group in groups.items() if (row := cost(name, group, metric)) is not None]
     if not rows:
-        raise ConfigError(f'none of the runs is done and has {args.metric}')
-    hardware = sorted({_machine(each) for runs in groups.values() for each in runs})
-    return draw(rows, args.metric), {'metric': args.metric, 'hardware': hardware, 'runs': rows}
+        raise ConfigError(f'none of the runs is done and has {metric}')
+    hardware = sorted({_machine(each) for group in groups.values() for each in group})
+    return draw(rows, metric), {'metric': metric, 'hardware': hardware, 'runs': rows}
 
 
 def cost(name: str, runs: list[Run], metric: str) -> dict[str, Any] | None:
@@ -46,7 +38,7 @@ def cost(name: str, runs: list[Run], metric: str) -> dict[str, Any] | None:
 
 def draw(rows: list[dict[str, Any]], metric: str) -> Any:
     """Draw accuracy against time and against memory."""
-    figure, axes = figures.plain_figure(2, width=4.2)
+    figure, axes = charts.plain_figure(2, width=4.2)
     minutes = max(row['hours'] for row in rows) < 1
     panels = (
         (axes[0][0], 'minutes' if minutes else 'hours', lambda row: row['hours'] * (60 if minutes else 1)),
@@ -58,10 +50,10 @@ def draw(rows: list[dict[str, Any]], metric: str) -> Any:
                 spread = row['top1_deviation'] or None
                 axis.errorbar(
                     value(row), row['top1'], yerr=spread, linestyle='', capsize=2, label=row['name'],
-                    **{**figures.style(number), 'markersize': 6},
+                    **{**charts.style(number), 'markersize': 6},
                 )  # fmt: skip
-        figures.finish(axis, f'top-1 ({metric}) against {words.split(" in ")[0]}', words, 'top-1 in %')
-    figures.add_legend(figure, axes[0][0])
+        charts.finish(axis, f'top-1 ({metric}) against {words.split(" in ")[0]}', words, 'top-1 in %')
+    charts.add_legend(figure, axes[0][0])
     return figure
 
 

@@ -1,35 +1,24 @@
 """Metrics over epochs, many runs in one figure, with bands over seeds (Figures 3 left and A1 right)."""
 
-import argparse
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.runs import Run, find_runs, group_by_name
+from openmix_dm.analysis.run_groups import Run, find_runs, group_by_name
 from openmix_dm.errors import ConfigError
-from openmix_dm.suggest import did_you_mean
+from openmix_dm.utils.suggest import did_you_mean
+from openmix_dm.visualization import charts
 
 BESIDE = {'kind', 'iter', 'epoch'}  # keys of a record that are no metric
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    parser.add_argument('runs', nargs='+', metavar='FOLDER', help='run folders, or folders of them (work_dirs/digits)')
-    parser.add_argument(
-        '--metrics', nargs='+', default=['top1'], help='keys of metrics.jsonl: top1, ema_top1, loss, lr'
-    )
-    parser.add_argument('--last', type=int, help='draw only the last so many epochs')
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(runs: Sequence[str], metrics: Sequence[str], last: int | None) -> tuple[Any, dict[str, Any]]:
     """Read the runs; return figure and record."""
-    groups = group_by_name(find_runs(args.runs))
-    everything = [each for runs in groups.values() for each in runs]
-    for metric in args.metrics:
+    groups = group_by_name(find_runs(runs))
+    everything = [each for group in groups.values() for each in group]
+    for metric in metrics:
         check_metric(metric, everything)
-    curves = {
-        metric: {name: curve(runs, metric, args.last) for name, runs in groups.items()} for metric in args.metrics
-    }
+    curves = {metric: {name: curve(group, metric, last) for name, group in groups.items()} for metric in metrics}
     return draw(curves), {'band': 'mean and standard deviation over seeds', 'metrics': curves}
 
 
@@ -62,10 +51,10 @@ def curve(runs: list[Run], metric: str, last: int | None = None) -> dict[str, An
 
 def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
     """Draw a panel for each metric."""
-    figure, axes = figures.plain_figure(len(curves))
+    figure, axes = charts.plain_figure(len(curves))
     for axis, (metric, groups) in zip(axes[0], curves.items(), strict=True):
         for number, (name, found) in enumerate(groups.items()):
-            colour, seeds = figures.style(number)['color'], len(found['seeds'])
+            colour, seeds = charts.style(number)['color'], len(found['seeds'])
             axis.plot(found['epochs'], found['mean'], color=colour, label=f'{name} ({seeds})' if seeds > 1 else name)
             low, high = (
                 [m + sign * d for m, d in zip(found['mean'], found['deviation'], strict=True)] for sign in (-1, 1)
@@ -73,6 +62,6 @@ def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
             if seeds > 1:
                 axis.fill_between(found['epochs'], low, high, color=colour, alpha=0.18, linewidth=0)
         words = f'{metric} in %' if 'top' in metric else metric
-        figures.finish(axis, words, 'epoch', words)
-    figures.add_legend(figure, axes[0][0])
+        charts.finish(axis, words, 'epoch', words)
+    charts.add_legend(figure, axes[0][0])
     return figure

@@ -1,20 +1,19 @@
 """The two kinds of hard CutMix samples (Figure 2), and what models make of them."""
 
-import argparse
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.browse_command import load_images
 from openmix_dm.analysis.hard_boxes import HardBox, hardest_box
-from openmix_dm.analysis.mixing import draw_pairs
-from openmix_dm.analysis.subjects import Subject, add_subject_arguments, check_same_data, load_subjects
+from openmix_dm.analysis.mixed_images import draw_pairs
+from openmix_dm.analysis.models import ModelSelection, NamedModel, check_same_data, load_models
 from openmix_dm.errors import ConfigError
 from openmix_dm.evaluation.pixels import logits_of
 from openmix_dm.mixers.fine_grained_saliency import fine_grained_saliency
+from openmix_dm.visualization import charts
+from openmix_dm.visualization.sample_images import load_images
 
 
 @dataclass(frozen=True)
@@ -27,41 +26,34 @@ class Sample:
     kind: str
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    add_subject_arguments(parser, least=0)
-    parser.add_argument('--images', help='without runs: a folder of images, `digits`, or `photos` (default)')
-    parser.add_argument('--weight', type=float, default=0.3, help='label weight of the hard side (0.3)')
-    parser.add_argument('--n', type=int, default=2, help='how many pairs')
-    parser.add_argument('--seed', type=int, default=0, help='seed of the pairs')
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(
+    selection: ModelSelection, *, images: str | None, weight: float, n: int, seed: int
+) -> tuple[Any, dict[str, Any]]:
     """Make both kinds for each pair, show them to the models; return figure and record."""
-    if not 0 < args.weight < 1 or args.n < 1:
-        raise ConfigError(f'--weight must be in (0, 1) and --n at least 1, got {args.weight} and {args.n}')
-    if args.runs and args.images:
+    if not 0 < weight < 1 or n < 1:
+        raise ConfigError(f'--weight must be in (0, 1) and --n at least 1, got {weight} and {n}')
+    if selection.runs and images:
         raise ConfigError('--images is for pictures without runs: models are shown their own test images')
-    subjects = load_subjects(args) if args.runs else []
-    pairs = test_pairs(subjects, args) if subjects else source_pairs(args)
+    models = load_models(selection) if selection.runs else []
+    pairs = test_pairs(models, selection.limit, n, seed) if models else source_pairs(images, n)
     rows, samples = [], []
     for own, partner, a, b, y_a, y_b in pairs:
-        made = make_samples(own, partner, args.weight)
+        made = make_samples(own, partner, weight)
         samples.append((own, partner, made))
-        rows.append({'a': a, 'b': b, 'samples': [_describe(each, subjects, y_a, y_b) for each in made]})
-    record = {'weight': args.weight, 'runs': [subject.describe() for subject in subjects], 'pairs': rows}
+        rows.append({'a': a, 'b': b, 'samples': [_describe(each, models, y_a, y_b) for each in made]})
+    record = {'weight': weight, 'runs': [model.describe() for model in models], 'pairs': rows}
     return draw(samples, rows), record
 
 
 Pair = tuple[Tensor, Tensor, str, str, int, int]  # own image, partner, their classes by name and by number
 
 
-def test_pairs(subjects: list[Subject], args: argparse.Namespace) -> list[Pair]:
+def test_pairs(models: list[NamedModel], limit: int | None, n: int, seed: int) -> list[Pair]:
     """Draw pairs of test images."""
-    check_same_data(subjects)
-    data = subjects[0].data
-    pairs = draw_pairs(data.dataset.labels, data.places(args.limit), args.seed)
-    places = [pairs.own[: args.n], pairs.partner[: args.n]]
+    check_same_data(models)
+    data = models[0].data
+    pairs = draw_pairs(data.dataset.labels, data.places(limit), seed)
+    places = [pairs.own[:n], pairs.partner[:n]]
     (_, own, y_a), (_, partner, y_b) = data.read(places, torch.device('cpu'))
     return [
         (own[i], partner[i], data.name_of(int(y_a[i])), data.name_of(int(y_b[i])), int(y_a[i]), int(y_b[i]))
@@ -69,9 +61,9 @@ def test_pairs(subjects: list[Subject], args: argparse.Namespace) -> list[Pair]:
     ]
 
 
-def source_pairs(args: argparse.Namespace) -> list[Pair]:
+def source_pairs(source: str | None, n: int) -> list[Pair]:
     """Take neighbours of the images that the command line names."""
-    images, labels, names = load_images(args.images or 'photos', 2 * args.n)
+    images, labels, names = load_images(source or 'photos', 2 * n)
     return [
         (images[i], images[i + 1], names[int(labels[i])], names[int(labels[i + 1])], int(labels[i]), int(labels[i + 1]))
         for i in range(0, len(images) - 1, 2)
@@ -97,12 +89,12 @@ def paste(own: Tensor, partner: Tensor, hard: HardBox) -> Tensor:
     return mixed
 
 
-def _describe(sample: Sample, subjects: list[Subject], y_a: int, y_b: int) -> dict[str, Any]:
+def _describe(sample: Sample, models: list[NamedModel], y_a: int, y_b: int) -> dict[str, Any]:
     seen = {}
-    for subject in subjects:
+    for model in models:
         with torch.no_grad():
-            p = logits_of(subject.model, sample.image[None].to(subject.device)).float().softmax(dim=1)[0]
-        seen[subject.name] = {'p_a': float(p[y_a]), 'p_b': float(p[y_b])}
+            p = logits_of(model.network, sample.image[None].to(model.device)).float().softmax(dim=1)[0]
+        seen[model.name] = {'p_a': float(p[y_a]), 'p_b': float(p[y_b])}
     box = sample.hard.box
     return {
         'kind': sample.kind,
@@ -117,7 +109,7 @@ def _describe(sample: Sample, subjects: list[Subject], y_a: int, y_b: int) -> di
 def draw(samples: list[tuple[Tensor, Tensor, list[Sample]]], rows: list[dict[str, Any]]) -> Any:
     """Draw a row for each pair: a, b, and the two hard samples."""
     models = len(rows[0]['samples'][0]['models'])
-    figure, axes = figures.plain_figure(4, len(rows), width=2.3, height=2.75 + 0.16 * models)
+    figure, axes = charts.plain_figure(4, len(rows), width=2.3, height=2.75 + 0.16 * models)
     for axis_row, (own, partner, made), row in zip(axes, samples, rows, strict=True):
         _picture(axis_row[0], own, f'a: {row["a"]}', '')
         _picture(axis_row[1], partner, f'b: {row["b"]}', '')

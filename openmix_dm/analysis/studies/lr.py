@@ -1,47 +1,37 @@
 """The learning rates of configs over their epochs."""
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from mmengine.config import Config
 
-from openmix_dm.analysis import figures
-from openmix_dm.engine import config as configs
-from openmix_dm.engine.resolve import resolve
-from openmix_dm.engine.validate import refusing, validate
+from openmix_dm.config.check import refusing, validate
+from openmix_dm.config.load import load_config
+from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import PARAM_SCHEDULERS
+from openmix_dm.visualization import charts
 
 POINTS = 500  # of a curve at most: a figure shows no more
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    parser.add_argument('configs', nargs='+', metavar='CONFIG', help='config files; several are compared')
-    parser.add_argument('--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='change all configs')
-    parser.add_argument(
-        '--iterations',
-        type=int,
-        default=100,
-        help='iterations that stand for an epoch (100; shapes do not depend on it)',
-    )
-    parser.add_argument('--relative', action='store_true', help='draw against the share of the training')
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(
+    configs: Sequence[str], cfg_options: Sequence[str], iterations: int, relative: bool
+) -> tuple[Any, dict[str, Any]]:
     """Step through the schedules; return figure and record."""
-    if args.iterations < 1:
-        raise ConfigError(f'--iterations must be at least 1, got {args.iterations}')
+    if iterations < 1:
+        raise ConfigError(f'--iterations must be at least 1, got {iterations}')
     rows = []
-    for path in args.configs:
-        config = configs.load_config(path, args.cfg_options)
+    for path in configs:
+        config = load_config(path, cfg_options)
         validate(config)
-        rows.append({'name': Path(path).stem, 'config': path, **schedule(resolve(config, 1), args.iterations)})
-    return draw(rows, args.relative), {'runs': rows}
+        rows.append({'name': Path(path).stem, 'config': path, **schedule(resolve(config, 1), iterations)})
+    return draw(rows, relative), {'runs': rows}
 
 
-def schedule(config: configs.Config, iterations: int) -> dict[str, Any]:
+def schedule(config: Config, iterations: int) -> dict[str, Any]:
     """Return the learning rate over the epochs of a resolved config, by its own schedulers."""
     epochs = config.train_cfg.get('max_epochs')
     if epochs is None:
@@ -61,7 +51,7 @@ def schedule(config: configs.Config, iterations: int) -> dict[str, Any]:
     return {'epochs': [done / iterations for done in kept], 'lr': [rates[done] for done in kept], 'max_epochs': epochs}
 
 
-def build_schedulers(config: configs.Config, optimizer: torch.optim.Optimizer, iterations: int) -> list[Any]:
+def build_schedulers(config: Config, optimizer: torch.optim.Optimizer, iterations: int) -> list[Any]:
     """Build the schedulers as the runner does, for so many iterations an epoch."""
     found = config.get('param_scheduler') or []
     built = []
@@ -79,11 +69,11 @@ def build_schedulers(config: configs.Config, optimizer: torch.optim.Optimizer, i
 
 def draw(rows: list[dict[str, Any]], relative: bool) -> Any:
     """Draw the learning rates."""
-    figure, axes = figures.plain_figure()
+    figure, axes = charts.plain_figure()
     axis = axes[0][0]
     for number, row in enumerate(rows):
         x = [epoch / row['max_epochs'] for epoch in row['epochs']] if relative else row['epochs']
-        axis.plot(x, row['lr'], color=figures.style(number)['color'], label=row['name'])
-    figures.finish(axis, 'Learning rate', 'share of the training' if relative else 'epoch', 'learning rate')
-    figures.add_legend(figure, axis)
+        axis.plot(x, row['lr'], color=charts.style(number)['color'], label=row['name'])
+    charts.finish(axis, 'Learning rate', 'share of the training' if relative else 'epoch', 'learning rate')
+    charts.add_legend(figure, axis)
     return figure

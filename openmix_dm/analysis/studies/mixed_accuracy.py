@@ -1,73 +1,66 @@
 """Top-1 and top-2 accuracy on mixed test images by lam, the same images for all models (Figures 3, 5 and A1)."""
 
-import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from openmix_dm.analysis import figures
-from openmix_dm.analysis.mixing import Pairs, draw_pairs, mix_pixels, pixel_mixer
-from openmix_dm.analysis.progress import track
-from openmix_dm.analysis.subjects import Subject, add_subject_arguments, check_same_data, load_subjects
+from openmix_dm.analysis.mixed_images import Pairs, draw_pairs, mix_pixels, pixel_mixer
+from openmix_dm.analysis.models import ModelSelection, NamedModel, check_same_data, load_models
 from openmix_dm.errors import ConfigError
-from openmix_dm.evaluation.mixed import count_by_bin, mixed_hits, nearest_bin
+from openmix_dm.evaluation.mixed_hits import count_by_bin, mixed_hits, nearest_bin
 from openmix_dm.evaluation.pixels import logits_of
+from openmix_dm.utils.progress import track
+from openmix_dm.visualization import charts
 
-LAMS = tuple(step / 10 for step in range(1, 10))
 KINDS = ('top1', 'top2')
 FEW = 30  # images: an accuracy over fewer is in the record, but not in the figure
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what this study takes."""
-    add_subject_arguments(parser)
-    parser.add_argument('--mixers', nargs='+', default=['Mixup', 'CutMix'], help='how to mix (Mixup CutMix)')
-    parser.add_argument('--lams', nargs='+', type=float, default=list(LAMS), help='lam of the own image (0.1 ... 0.9)')
-    parser.add_argument('--seed', type=int, default=0, help='seed of pairs and masks')
-
-
-def run(args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def run(
+    selection: ModelSelection, *, mixers: Sequence[str], lams: Sequence[float], seed: int
+) -> tuple[Any, dict[str, Any]]:
     """Count for every model and mixer; return figure and record."""
-    if min(args.lams) < 0 or max(args.lams) > 1:
-        raise ConfigError(f'--lams must be in [0, 1], got {args.lams}')
-    for name in args.mixers:
+    if min(lams) < 0 or max(lams) > 1:
+        raise ConfigError(f'--lams must be in [0, 1], got {lams}')
+    for name in mixers:
         pixel_mixer(name)
-    subjects, lams = load_subjects(args), sorted(set(args.lams))
-    check_same_data(subjects)
-    data = subjects[0].data
-    pairs = draw_pairs(data.dataset.labels, data.places(args.limit), args.seed)
-    mixed = {name: count(subjects, name, pairs, lams, args.seed) for name in args.mixers}
-    record = {
-        'lams': lams,
+    models, weights = load_models(selection), sorted(set(lams))
+    check_same_data(models)
+    data = models[0].data
+    pairs = draw_pairs(data.dataset.labels, data.places(selection.limit), seed)
+    mixed = {name: count(models, name, pairs, weights, seed) for name in mixers}
+    record: dict[str, Any] = {
+        'lams': weights,
         'bins': 'each image counts for the lam that is nearest to what its pixels really show',
         'pairs': len(pairs.own),
-        'seed': args.seed,
+        'seed': seed,
         'runs': [
-            {**subject.describe(), 'mixers': {name: result[number] for name, result in mixed.items()}}
-            for number, subject in enumerate(subjects)
+            {**model.describe(), 'mixers': {name: result[number] for name, result in mixed.items()}}
+            for number, model in enumerate(models)
         ],
     }
-    return draw(lams, record['runs'], args.mixers), record
+    return draw(weights, record['runs'], mixers), record
 
 
-def count(subjects: list[Subject], name: str, pairs: Pairs, lams: list[float], seed: int) -> list[dict[str, Any]]:
+def count(models: list[NamedModel], name: str, pairs: Pairs, lams: list[float], seed: int) -> list[dict[str, Any]]:
     """Return for each model the accuracies in percent by bin of lam, and how many images each bin has."""
-    data, mixer, centres = subjects[0].data, pixel_mixer(name), torch.tensor(lams)
+    data, mixer, centres = models[0].data, pixel_mixer(name), torch.tensor(lams)
     batches = pairs.cut(data.batch_size)
-    hits = torch.zeros(len(subjects), len(KINDS), len(lams), dtype=torch.int64)
+    hits = torch.zeros(len(models), len(KINDS), len(lams), dtype=torch.int64)
     images = torch.zeros(len(lams), dtype=torch.int64)
-    for places, shown, labels in track(data.read(batches, subjects[0].device), len(batches), f'mixed-accuracy {name}'):
+    for places, shown, labels in track(data.read(batches, models[0].device), len(batches), f'mixed-accuracy {name}'):
         y_a, y_b = labels.chunk(2)
         for number, lam in enumerate(lams):
             mixed = mix_pixels(mixer, shown, lam, seed, number, places[0])
             bins = nearest_bin(mixed.lam.cpu(), centres)
             images += count_by_bin(torch.ones_like(y_a), bins, len(lams))
-            for row, subject in enumerate(subjects):
+            for row, model in enumerate(models):
                 with torch.no_grad():
-                    found = mixed_hits(logits_of(subject.model, mixed.inputs), y_a, y_b)
+                    found = mixed_hits(logits_of(model.network, mixed.inputs), y_a, y_b)
                 for kind, each in enumerate(found):
                     hits[row, kind] += count_by_bin(each, bins, len(lams))
-    return [_percent(hits[row], images) for row in range(len(subjects))]
+    return [_percent(hits[row], images) for row in range(len(models))]
 
 
 def _percent(hits: torch.Tensor, images: torch.Tensor) -> dict[str, Any]:
@@ -80,17 +73,17 @@ def _percent(hits: torch.Tensor, images: torch.Tensor) -> dict[str, Any]:
     return {**by_kind, 'images': images.tolist(), **means}
 
 
-def draw(lams: list[float], rows: list[dict[str, Any]], mixers: list[str]) -> Any:
+def draw(lams: list[float], rows: list[dict[str, Any]], mixers: Sequence[str]) -> Any:
     """Draw a row of two panels for each mixer."""
-    figure, axes = figures.plain_figure(len(KINDS), len(mixers), width=4.2, height=3.0)
+    figure, axes = charts.plain_figure(len(KINDS), len(mixers), width=4.2, height=3.0)
     for band, mixer in enumerate(mixers):
         for column, kind in enumerate(KINDS):
             axis = axes[band][column]
             for number, row in enumerate(rows):
                 found = row['mixers'][mixer]
                 drawn = [(lam, y) for lam, y, n in zip(lams, found[kind], found['images'], strict=True) if n >= FEW]
-                axis.plot(*zip(*drawn, strict=True), label=row['name'], **figures.style(number)) if drawn else None
+                axis.plot(*zip(*drawn, strict=True), label=row['name'], **charts.style(number)) if drawn else None
             words = 'best class is one of the two' if kind == 'top1' else 'two best classes are the two'
-            figures.finish(axis, f'{mixer}, top-{kind[-1]}: {words}', 'lam', f'{kind[:3]}-{kind[-1]} in %')
-    figures.add_legend(figure, axes[0][0])
+            charts.finish(axis, f'{mixer}, top-{kind[-1]}: {words}', 'lam', f'{kind[:3]}-{kind[-1]} in %')
+    charts.add_legend(figure, axes[0][0])
     return figure

@@ -4,23 +4,21 @@ import errno
 import hashlib
 import re
 import shutil
-import sys
 import tarfile
 import tempfile
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from openmix_dm.engine.display import duration
 from openmix_dm.errors import DataError, ResourceError
+from openmix_dm.utils.files import write_atomically
+from openmix_dm.utils.progress import Progress
 
 Advance = Callable[[int], None]
 
 CHUNK = 1 << 22
-LINE_SECONDS = 30.0  # where no terminal shows a bar
 PLAIN_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE)  # no sparse files: they may claim to be larger than the archive
 
 
@@ -100,16 +98,10 @@ def has_size(path: Path, size: int) -> bool:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it: a file under its own name is always whole."""
-    part = path.with_name(f'.{path.name}.part')
+    """Write a file that is whole as soon as it has its name, in a folder that is made if it is not there."""
     with explain_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        write_atomically(path, content, sync=False)  # a million images: one that is lost is made again
 
 
 @contextmanager
@@ -169,31 +161,7 @@ def verify_md5(path: Path, expected: str, what: str) -> None:
 
 @contextmanager
 def meter(what: str, total: int) -> Iterator[Advance]:
-    """Show how far some work is, by a bar on a terminal and by a line now and then elsewhere."""
-    if not sys.stderr.isatty():
-        yield Lines(what, total).advance
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda amount: progress.advance(task, amount)
-        progress.update(task, completed=total)  # the headers of an archive are not counted on the way
-
-
-class Lines:
-    """Print a line of progress at times."""
-
-    def __init__(self, what: str, total: int) -> None:
-        self._what, self._total, self._done = what, total, 0
-        self._began = self._shown = time.monotonic()
-
-    def advance(self, amount: int) -> None:
-        """Add what was done; print if the last line is long ago."""
-        self._done += amount
-        now = time.monotonic()
-        if now - self._shown >= LINE_SECONDS:
-            self._shown = now
-            left = (now - self._began) * (self._total / max(self._done, 1) - 1)
-            print(f'{self._what}: {self._done / self._total:.1%}, eta {duration(left)}', file=sys.stderr, flush=True)
+    """Show how far some work is; yields a function that is told of what was done."""
+    with Progress(what, total) as progress:
+        yield progress.advance
+        progress.update(total)  # the headers of an archive are not counted on the way

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.prepare import archives
-from openmix_dm.datasets.prepare.findings import several
-from openmix_dm.datasets.stored_images import INDEX, check_labels, read_index, sha256
+from openmix_dm.datasets.prepare.checking import several
+from openmix_dm.datasets.stored_images import INDEX, check_labels, read_index
 from openmix_dm.errors import DataError
+from openmix_dm.utils.files import sha256_of
 
 
 def write_split(
@@ -36,7 +37,7 @@ def write_split(
         part.unlink(missing_ok=True)
     archives.write_file(root / f'{split}_labels.npy', array_file(labels.astype(np.int64)))
     files = (f'{split}_images.npy', f'{split}_labels.npy')
-    return {'shape': list(shape), 'sha256': {file: sha256(root / file) for file in files}}
+    return {'shape': list(shape), 'sha256': {file: sha256_of(root / file) for file in files}}
 
 
 def reserve(path: Path) -> None:
@@ -76,7 +77,7 @@ def hash_problems(root: Path, name: str, splits: Sequence[str]) -> list[str]:
             expected = index['splits'].get(split, {}).get('sha256', {}).get(file)
             if not (root / file).is_file():
                 problems.append(f'{root / file} is missing')
-            elif (got := sha256(root / file)) != expected:
+            elif (got := sha256_of(root / file)) != expected:
                 problems.append(f'{root / file} is damaged: expected sha256 {expected}, got {got}')
     return problems
 

@@ -11,7 +11,7 @@ import numpy as np
 from openmix_dm.datasets.prepare import arrays, cifar_npm
 from openmix_dm.datasets.prepare.download import Remote
 from openmix_dm.datasets.prepare.request import OFFICIAL, OFFICIAL_ONLY, Request, published
-from openmix_dm.datasets.prepare.splits import store_splits
+from openmix_dm.datasets.prepare.standard_splits import store_splits
 from openmix_dm.datasets.prepare.trees import Tree, read_one
 from openmix_dm.errors import DataError
 

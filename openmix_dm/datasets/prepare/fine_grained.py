@@ -9,9 +9,9 @@ import numpy as np
 
 from openmix_dm.datasets.image_list import read_lines, read_list
 from openmix_dm.datasets.prepare import archives
-from openmix_dm.datasets.prepare.findings import several
+from openmix_dm.datasets.prepare.checking import several
 from openmix_dm.datasets.prepare.request import Request
-from openmix_dm.datasets.prepare.splits import store_splits, take_lists
+from openmix_dm.datasets.prepare.standard_splits import store_splits, take_lists
 from openmix_dm.datasets.prepare.trees import Tree
 from openmix_dm.errors import DataError
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from openmix_dm.datasets.image_folder import EXTENSIONS
 from openmix_dm.datasets.prepare import archives
-from openmix_dm.datasets.prepare.findings import several
+from openmix_dm.datasets.prepare.checking import several
 from openmix_dm.datasets.prepare.request import OFFICIAL_ONLY, Request
 from openmix_dm.errors import DataError
 

@@ -1,9 +1,13 @@
 """Draw labelled images, the same ones with any version of numpy."""
 
-import numpy as np
+import math
 
-from openmix_dm.checks import in_range
+import numpy as np
+import torch
+from torch import Tensor
+
 from openmix_dm.errors import ConfigError
+from openmix_dm.utils.checks import in_range
 
 
 def draw(labels: np.ndarray, count: int | None, fraction: float | None, seed: int, balanced: bool) -> np.ndarray:
@@ -51,3 +55,23 @@ def class_shares(sizes: np.ndarray, count: int | None, fraction: float | None) -
                 f'{share} labelled images of class {label} are asked for, but it has {size}; ask for fewer labels'
             )
     return shares
+
+
+def stratified_split(labels: Tensor, test_fraction: float, seed: int) -> tuple[Tensor, Tensor]:
+    """Return sorted indices for training and testing; each class gives its share to each."""
+    generator = torch.Generator().manual_seed(seed)
+    members = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
+    shares = apportion([len(each) * test_fraction for each in members], math.ceil(len(labels) * test_fraction))
+    test = torch.zeros(len(labels), dtype=torch.bool)
+    for each, share in zip(members, shares, strict=True):
+        test[each[torch.randperm(len(each), generator=generator)[:share]]] = True
+    return (~test).nonzero()[:, 0], test.nonzero()[:, 0]
+
+
+def apportion(shares: list[float], total: int) -> list[int]:
+    """Round shares to whole numbers that add up to a total: the largest remainders are rounded up."""
+    whole = [math.floor(share) for share in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda i: whole[i] - shares[i])
+    for i in by_remainder[: total - sum(whole)]:
+        whole[i] += 1
+    return whole

@@ -7,7 +7,7 @@ import numpy as np
 
 from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.datasets.splits.draw import draw
-from openmix_dm.datasets.splits.files import FOLDER, PACKAGE, SplitName, encode, read
+from openmix_dm.datasets.splits.split_files import FOLDER, PACKAGE, SplitName, encode, read
 from openmix_dm.errors import DataError
 
 SEEDS = (0, 1, 2)  # the trials whose splits are kept

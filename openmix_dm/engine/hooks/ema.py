@@ -8,10 +8,10 @@ import torch
 from mmengine.hooks import Hook
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range
-from openmix_dm.engine.checkpoints import save_file
 from openmix_dm.mixers import NoMix
 from openmix_dm.registry import HOOKS
+from openmix_dm.runs.checkpoints import save_file
+from openmix_dm.utils.checks import in_range
 
 FILE = 'ema.pth'
 

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from mmengine.hooks import Hook
 
-from openmix_dm.backbones.attention import evaluating
 from openmix_dm.registry import HOOKS
+from openmix_dm.utils.modules import evaluating
 
 
 @HOOKS.register_module()
@@ -22,7 +22,7 @@ class PictureHook(Hook):
         """Draw. The numbers that this draws do not touch the run: each iteration is seeded anew."""
         if runner.rank or (runner.epoch + 1) % self.every_epochs:
             return
-        from openmix_dm.analysis import browse  # matplotlib takes a while to import
+        from openmix_dm.visualization import mix_panels as browse  # matplotlib takes a while to import
 
         model = runner.bare_model
         dataset = runner.train_dataloader.dataset

@@ -1,16 +1,15 @@
 """A line by which two people can tell whether they run the same thing."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from mmengine.hooks import Hook
-from torch import Tensor
 
-from openmix_dm.engine.run_folder import RunFolder
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import HOOKS
+from openmix_dm.runs.folder import RunFolder
 from openmix_dm.structures import tensors_in
+from openmix_dm.utils.modules import digest
 
 
 @HOOKS.register_module()
@@ -45,11 +44,3 @@ class ProofHook(Hook):
 
     def _keep_lam(self, mixer: Any, args: Any, batch: Any) -> None:
         self._proof['lam'] = digest(batch.target.lam)
-
-
-def digest(*tensors: Tensor) -> str:
-    """Hash the bytes of tensors."""
-    total = hashlib.sha256()
-    for tensor in tensors:
-        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return total.hexdigest()[:16]

@@ -19,17 +19,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import in_range, non_negative, positive
 from openmix_dm.losses.functional import mixed_ce
 from openmix_dm.mixers.automix.block import MixBlock
 from openmix_dm.mixers.automix.masks import mask_loss, plain_near_ends, with_mean
-from openmix_dm.mixers.automix.momentum import MomentumNetwork
-from openmix_dm.mixers.automix.progress import Progress
+from openmix_dm.mixers.automix.momentum import MomentumNetwork, Progress
 from openmix_dm.mixers.base import Lam, Mixer, per_row
 from openmix_dm.mixers.partner import Partner, both, draw_partner
-from openmix_dm.mixers.pixels import full_precision
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.checks import in_range, non_negative, positive
+from openmix_dm.utils.modules import full_precision
 
 
 @MIXERS.register_module()
@@ -48,6 +47,8 @@ class AutoMix(Mixer):
     """
 
     label_from = 'drawn'
+    needs_model = True
+    example = {'stage': 'stage2'}
     upsampling = 'nearest'
     variance_weight = 0.0  # within the mask loss
 

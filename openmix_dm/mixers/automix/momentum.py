@@ -6,13 +6,14 @@ goes by its own running statistics.
 """
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.backbones.attention import evaluating
+from openmix_dm.utils.modules import evaluating
 
 
 class MomentumNetwork(nn.Module):
@@ -62,3 +63,28 @@ class MomentumNetwork(nn.Module):
         for name in ('backbone', 'head'):
             for inner, parameter in getattr(model, name).named_parameters():
                 yield f'{name}.{inner}', parameter
+
+
+class Progress(nn.Module):
+    """Count optimiser steps and follow a cosine over all of them; nothing is read back from the device."""
+
+    step: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer('step', torch.zeros((), dtype=torch.long))
+        self.steps: int | None = None  # of the whole run; part of its config, so not of its state
+
+    def advance(self) -> None:
+        """Count a step."""
+        self.step += 1
+
+    def cosine(self) -> Tensor:
+        """Return a number that falls from 1 at the start to 0 at the end, or stays 1 if the end is not known."""
+        if self.steps is None:
+            return torch.ones_like(self.step, dtype=torch.float32)
+        return (1 + torch.cos(math.pi * (self.step / self.steps).clamp(max=1))) / 2
+
+    def between(self, start: float, end: float) -> Tensor:
+        """Return a number that goes from start to end along the cosine."""
+        return end + (start - end) * self.cosine()

@@ -7,10 +7,10 @@ effect with its loss, and is left out.
 
 from torch import nn
 
-from openmix_dm.checks import in_range, non_negative
 from openmix_dm.mixers.automix.automix import AutoMix
 from openmix_dm.mixers.automix.block import PairMixBlock
 from openmix_dm.registry import MIXERS
+from openmix_dm.utils.checks import in_range, non_negative
 
 
 @MIXERS.register_module()

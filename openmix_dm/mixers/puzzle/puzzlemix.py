@@ -13,10 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.checks import non_negative, one_of
 from openmix_dm.mixers.base import Lam, Mixer, per_row
+from openmix_dm.mixers.own_networks import pixels_of
 from openmix_dm.mixers.partner import Partner, both
-from openmix_dm.mixers.pixels import pixels_of
 from openmix_dm.mixers.puzzle.energy import CURVATURE, Terms, build_energy
 from openmix_dm.mixers.puzzle.exact import solve_exact
 from openmix_dm.mixers.puzzle.saliency import saliency_of
@@ -24,6 +23,7 @@ from openmix_dm.mixers.puzzle.solver import solve_relaxed
 from openmix_dm.mixers.puzzle.transport import sources, take_blocks
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.checks import non_negative, one_of
 
 SOLVERS = {'relaxed': solve_relaxed, 'exact': solve_exact}
 CHUNKS = 12  # moved blocks are mixed a twelfth of a batch at a time, which holds less memory at once

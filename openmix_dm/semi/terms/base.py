@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.structures import Finish, Step
+from openmix_dm.semi.step_parts import Finish, Step
 
 
 class Term(nn.Module):

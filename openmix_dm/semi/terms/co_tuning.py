@@ -7,14 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from openmix_dm.backbones.pretrained import classifier_in
-from openmix_dm.checks import non_negative, one_of, positive
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.relation import direct_relation, reverse_relation
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce
+from openmix_dm.utils.checks import non_negative, one_of, positive
 
 RELATIONS = {'direct': direct_relation, 'reverse': reverse_relation}
 # Of torchvision's first weights of ResNet-50, as released with the reverse relation.

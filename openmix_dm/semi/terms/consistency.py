@@ -6,12 +6,12 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.checks import non_negative, one_of
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
+from openmix_dm.utils.checks import non_negative, one_of
 
 
 @TERMS.register_module()

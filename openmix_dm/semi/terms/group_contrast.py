@@ -7,15 +7,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import non_negative, positive
-from openmix_dm.mixers.pixels import full_precision
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.class_queue import ClassQueue
 from openmix_dm.semi.executor import Plan, view_of
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
-from openmix_dm.semi.teacher import MomentumTeacher
+from openmix_dm.semi.momentum_teacher import MomentumTeacher
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import trusted
+from openmix_dm.utils.checks import non_negative, positive
+from openmix_dm.utils.modules import full_precision
 
 
 @TERMS.register_module()

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from openmix_dm.checks import non_negative, one_of
 from openmix_dm.errors import ConfigError
 from openmix_dm.losses import DecoupledCE
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import trusted
 from openmix_dm.semi.terms.mixing import FOLDS, fold_lam, image_mixer
 from openmix_dm.structures import MixTarget
+from openmix_dm.utils.checks import non_negative, one_of
 
 
 @TERMS.register_module()

@@ -6,14 +6,14 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from openmix_dm.checks import non_negative, one_of
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce, squared_error, trusted
 from openmix_dm.semi.terms.mixing import fold_lam, image_mixer
+from openmix_dm.utils.checks import non_negative, one_of
 
 DISTANCES = {'mse': squared_error, 'soft': soft_ce}
 

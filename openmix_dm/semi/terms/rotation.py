@@ -6,12 +6,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.checks import non_negative
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
+from openmix_dm.utils.checks import non_negative
 
 QUARTERS = 4
 

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from openmix_dm.checks import non_negative
-from openmix_dm.mixers.pixels import full_precision
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
+from openmix_dm.utils.checks import non_negative
+from openmix_dm.utils.modules import full_precision
 
 
 @TERMS.register_module()

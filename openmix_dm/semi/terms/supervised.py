@@ -4,7 +4,7 @@ from typing import Any
 
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.structures import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.structures import MixTarget
 

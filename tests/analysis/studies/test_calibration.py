@@ -1,9 +1,9 @@
 import pytest
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
+from support.study_calls import study
+from support.trained_runs import digits_run, vit_run
 
 from openmix_dm.datasets.digits import Digits
-from openmix_dm.engine.loading import open_trained
+from openmix_dm.runs.model import open_trained
 
 
 def test_ece_of_a_model_by_hand(tmp_path):

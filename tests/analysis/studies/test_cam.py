@@ -1,8 +1,8 @@
 import pytest
-from analysis.studies.study import study
-from analysis.trained import digits_run, swin_run, vit_run
+from support.study_calls import study
+from support.trained_runs import digits_run, swin_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
+from openmix_dm.commands.analyze import main
 
 
 def test_networks_of_three_kinds_side_by_side(tmp_path):

@@ -2,14 +2,14 @@ import shutil
 
 import numpy as np
 import pytest
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
+from support.study_calls import study
+from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
-from openmix_dm.engine.run_folder import RunFolder
-from openmix_dm.engine.test import main as evaluate
-from openmix_dm.evaluation.paired import t_interval
-from openmix_dm.evaluation.predictions import Answers, read_answers
+from openmix_dm.commands.analyze import main
+from openmix_dm.commands.test import main as evaluate
+from openmix_dm.evaluation.predictions import SavedPredictions, read_predictions
+from openmix_dm.runs.folder import RunFolder
+from openmix_dm.utils.stats import t_interval
 
 
 def test_files_of_test_and_the_models_themselves_agree(tmp_path, capsys):
@@ -18,7 +18,7 @@ def test_files_of_test_and_the_models_themselves_agree(tmp_path, capsys):
         config, checkpoint = run / 'config.py', sorted(run.glob('epoch_*.pth'))[-1]
         files.append(tmp_path / f'{run.parent.name}.npz')
         assert evaluate([str(config), str(checkpoint), '--hits', str(files[-1])]) == 0
-        answers = read_answers(files[-1])
+        answers = read_predictions(files[-1])
         top1 = float(capsys.readouterr().out.splitlines()[-1].split()[1])
         assert 100 * answers.hits.mean() == pytest.approx(top1, abs=0.01)
     stored = study('compare', tmp_path / 'a.png', files[0], '--against', files[1])
@@ -54,8 +54,8 @@ def test_seeds_are_paired(tmp_path):
 
 def test_mistakes_are_refused(tmp_path, capsys):
     labels = np.arange(5)
-    Answers(labels, labels).save(tmp_path / 'a.npz')
-    Answers(labels, labels + 1).save(tmp_path / 'b.npz')
+    SavedPredictions(labels, labels).save(tmp_path / 'a.npz')
+    SavedPredictions(labels, labels + 1).save(tmp_path / 'b.npz')
     a, b, out = str(tmp_path / 'a.npz'), str(tmp_path / 'b.npz'), ('--out', str(tmp_path / 'c.png'))
     assert main(['compare', a, '--against', b, *out]) == 2
     assert 'labels differ' in capsys.readouterr().err

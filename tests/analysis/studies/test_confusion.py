@@ -1,9 +1,9 @@
 import numpy as np
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
+from support.study_calls import study
+from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
 from openmix_dm.analysis.studies.confusion import confusion_matrix, most_confused
+from openmix_dm.commands.analyze import main
 
 
 def test_counts_by_a_loop():

@@ -1,9 +1,9 @@
 import pytest
-from analysis.studies.records import write_run
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
+from support.study_calls import study
+from support.study_records import write_run
+from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
+from openmix_dm.commands.analyze import main
 
 
 def test_means_over_the_seeds_that_are_done(tmp_path):

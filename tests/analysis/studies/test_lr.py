@@ -1,12 +1,12 @@
 import math
 
 import pytest
-from analysis.studies.study import study
-from analysis.trained import digits_run
 from conftest import ROOT
+from support.study_calls import study
+from support.trained_runs import digits_run
 
-from openmix_dm.analysis.analyze_command import main
-from openmix_dm.engine.run_folder import RunFolder
+from openmix_dm.commands.analyze import main
+from openmix_dm.runs.folder import RunFolder
 
 CONFIG = ROOT / 'configs/digits/r8_mixup.py'
 

@@ -1,15 +1,15 @@
 import pytest
 import torch
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
-from classifiers.parts import HiddenDouble
 from reference.mixed import slow_hits
+from support.small_models import HiddenDouble
+from support.study_calls import study
+from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
-from openmix_dm.analysis.mixing import draw_pairs, mix_pixels
+from openmix_dm.analysis.mixed_images import draw_pairs, mix_pixels
+from openmix_dm.commands.analyze import main
 from openmix_dm.datasets.digits import Digits
-from openmix_dm.engine.loading import open_trained
 from openmix_dm.errors import ConfigError
+from openmix_dm.runs.model import open_trained
 
 
 def test_mixup_by_hand(tmp_path):

@@ -1,11 +1,11 @@
 import pytest
 import torch
-from analysis.studies.study import study
-from analysis.trained import digits_run, vit_run
+from support.study_calls import study
+from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.analysis.analyze_command import main
+from openmix_dm.commands.analyze import main
 from openmix_dm.datasets.digits import Digits
-from openmix_dm.engine.loading import open_trained
+from openmix_dm.runs.model import open_trained
 
 
 def test_the_ends_of_the_curve_are_known(tmp_path):

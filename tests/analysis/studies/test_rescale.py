@@ -1,7 +1,7 @@
 import pytest
-from analysis.studies.study import study
+from support.study_calls import study
 
-from openmix_dm.analysis.analyze_command import main
+from openmix_dm.commands.analyze import main
 
 
 def test_values_of_the_specification(tmp_path):

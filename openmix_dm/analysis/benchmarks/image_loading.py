@@ -1,0 +1,96 @@
+"""Loading, on one core: JPEGs against torchvision's Pillow pipeline, and batches of small images against Pillow's."""
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openmix_dm.analysis.benchmarks.timing import Timing, compare
+from openmix_dm.datasets import BatchEach, BatchRandomCrop, BatchRandomFlip, ImageFolder, Pick, ResizeShortEdge
+from openmix_dm.datasets.decode import DECODERS, check_decoder
+from openmix_dm.errors import ConfigError
+from openmix_dm.visualization.sample_images import sample_photographs
+
+LIMIT, BATCH_LIMIT = 'torchvision: Pillow, ToTensor, Normalize', 'torchvision: Pillow, one by one'
+
+BATCH = 'batch in tensors'
+
+TARGETS = {'cv2, uint8': 0.4, 'simplejpeg, uint8': 0.4}  # 2.5 times as fast
+
+BATCH_TARGET_MS = 1.5
+
+PICTURES, WIDTH, HEIGHT, QUALITY = 32, 500, 375, 90  # as large as ImageNet's usually are
+
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def measure_files(rounds: int) -> list[Timing]:
+    """Time 32 JPEGs of 500 x 375 to 224 pixels, cropped and flipped at random, one after another as a worker does."""
+    with jpegs() as folder:
+        functions: dict[str, Callable[[], object]] = {LIMIT: torchvisions(folder)}
+        for decoder in DECODERS:
+            try:
+                functions[f'{check_decoder(decoder)}, uint8'] = ours(folder, decoder)
+            except ConfigError:
+                continue  # an optional package
+        return compare(LIMIT, functions, rounds, seconds_each=8.0)
+
+
+def measure_batch(rounds: int) -> list[Timing]:
+    """Time the augmentation of 100 images of 32 pixels: pad by 4, crop, flip."""
+    from torchvision import transforms as tv
+
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randint(256, (100, 3, 32, 32), dtype=torch.uint8, generator=generator)
+    crop, flip = BatchRandomCrop(padding=4), BatchRandomFlip()
+    pictures = [tv.functional.to_pil_image(image) for image in images]
+    chain = tv.Compose([tv.RandomCrop(32, 4, padding_mode='reflect'), tv.RandomHorizontalFlip(), tv.PILToTensor()])
+    functions: dict[str, Callable[[], object]] = {
+        BATCH_LIMIT: lambda: torch.stack([chain(picture) for picture in pictures]),
+        BATCH: lambda: flip(crop(images, generator), generator),
+    }
+    for name in ('RandAugment', 'FixMatchRandAugment'):
+        each = BatchEach([{'type': name}])
+        functions[f'BatchEach of {name} alone'] = lambda each=each: each(images, generator)  # type: ignore[misc]
+    return compare(BATCH_LIMIT, functions, rounds)
+
+
+@contextmanager
+def jpegs() -> Iterator[Path]:
+    """Make a folder of JPEGs out of parts of real photographs, and remove it afterwards."""
+    import cv2
+
+    cv2.setNumThreads(0)
+    draw = np.random.RandomState(0)
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name) / 'train' / 'photographs'
+        place.mkdir(parents=True)
+        for number, image in zip(range(PICTURES), itertools.cycle(sample_photographs()), strict=False):
+            large = ResizeShortEdge(HEIGHT + 60 + 4 * number, 'area')(image)
+            top, left = (draw.randint(0, room + 1) for room in (large.shape[0] - HEIGHT, large.shape[1] - WIDTH))
+            part = large[top : top + HEIGHT, left : left + WIDTH, ::-1]
+            cv2.imwrite(str(place / f'{number:02d}.jpg'), part, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+        yield Path(name)
+
+
+def ours(folder: Path, decoder: str) -> Callable[[], object]:
+    """Return the loading of all pictures as the configs do it: to bytes, which the device normalises."""
+    steps: list[dict[str, Any]] = [{'type': 'RandomResizedCrop', 'size': 224}, {'type': 'RandomFlip'}]
+    dataset = ImageFolder(str(folder), 'train', steps, decoder=decoder)
+    keys = itertools.count()
+    return lambda: [dataset[Pick(number, next(keys))] for number in range(PICTURES)]
+
+
+def torchvisions(folder: Path) -> Callable[[], object]:
+    """Return the loading of all pictures as torchvision's reference does it."""
+    from torchvision import datasets
+    from torchvision import transforms as tv
+
+    steps = [tv.RandomResizedCrop(224), tv.RandomHorizontalFlip(), tv.ToTensor(), tv.Normalize(MEAN, STD)]
+    dataset = datasets.ImageFolder(str(folder / 'train'), tv.Compose(steps))
+    return lambda: [dataset[number] for number in range(PICTURES)]

@@ -1,0 +1,103 @@
+"""The mixers against one torch.lerp of the batch with its partner, beside timm's and torchvision's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from openmix_dm.analysis.benchmarks.timing import Timing, compare
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import MIXERS
+
+LIMIT = 'torch.lerp (limit)'
+
+SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
+
+CLASSES = 1000
+
+PER_SAMPLE = ', lam per sample'
+
+LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, what they wrap, parts of a whole step
+
+MEASURED_WITH: dict[str, dict[str, Any]] = {
+    'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
+    'ManifoldMix': {'stages': ['input']},
+}
+
+
+def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
+    """Time each mixer on one batch."""
+    torch.manual_seed(0)
+    images, labels = torch.randn(shape), torch.randint(CLASSES, shape[:1])
+    partners = images.roll(1, 0)
+    functions: dict[str, Callable[[], object]] = {LIMIT: lambda: torch.lerp(images, partners, 0.3)}
+    for name, mixer in ours().items():
+        functions[name] = lambda mixer=mixer: mixer(images, labels)  # type: ignore[misc]
+    return compare(LIMIT, {**functions, **timms(images, labels), **torchvisions(images, labels)}, rounds)
+
+
+def ours() -> dict[str, Mixer]:
+    """Return our mixers by how they choose partners and lam."""
+    MIXERS.import_from_location()
+    return {
+        f'{name}, {partner}{PER_SAMPLE if per_sample else ""}': MIXERS.build(
+            {'type': name, 'alpha': 1.0, 'partner': partner, 'per_sample': per_sample, **MEASURED_WITH.get(name, {})}
+        )
+        for name in sorted(MIXERS.module_dict)
+        if name not in LEFT_OUT
+        for partner in ('shift', 'permutation')
+        for per_sample in (False, True)
+    }
+
+
+def target_of(name: str, size: int) -> float | None:
+    """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
+    kind, _, way = name.partition(', ')
+    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix'):
+        return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
+    if way == 'permutation':
+        return 2.0
+    if kind == 'FMix':
+        return {64: 1.7, 224: 1.2}.get(size)
+    return {'shift': 1.6 if size < 64 else 1.1}.get(way)
+
+
+def per_sample_targets(timings: list[Timing]) -> dict[str, float]:
+    """Return what is promised for a lam of each sample: 1.1 of the form with one lam, except where masks are exempt."""
+    ratios = {timing.name: timing.ratio for timing in timings}
+    return {
+        name: round(1.1 * ratios[name.removesuffix(PER_SAMPLE)], 2)
+        for name in ratios
+        if name.endswith(PER_SAMPLE) and not name.startswith(('FMix', 'SaliencyMix'))
+    }
+
+
+def timms(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
+    """Return timm's mixers; they write into the batch, so each call gets the same memory again."""
+    from timm.data import Mixup as TimmMixup
+
+    batch = images.clone()
+
+    def runner(mixer: TimmMixup) -> Callable[[], object]:
+        return lambda: mixer(batch, labels)
+
+    return {
+        f'timm {name}, {mode}': runner(TimmMixup(**alphas, mode=mode, num_classes=CLASSES))
+        for mode in ('batch', 'pair', 'elem')
+        for name, alphas in (
+            ('mixup', {'mixup_alpha': 1.0, 'cutmix_alpha': 0.0}),
+            ('cutmix', {'mixup_alpha': 0.0, 'cutmix_alpha': 1.0}),
+        )
+    }
+
+
+def torchvisions(images: Tensor, labels: Tensor) -> dict[str, Callable[[], object]]:
+    """Return torchvision's mixers."""
+    from torchvision.transforms import v2
+
+    mixup, cutmix = v2.MixUp(alpha=1.0, num_classes=CLASSES), v2.CutMix(alpha=1.0, num_classes=CLASSES)
+    return {
+        'torchvision v2.MixUp': lambda: mixup(images, labels),
+        'torchvision v2.CutMix': lambda: cutmix(images, labels),
+    }

@@ -1,0 +1,1 @@
+"""One file a command: its arguments and its words for the user."""

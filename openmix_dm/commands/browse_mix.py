@@ -1,0 +1,111 @@
+"""The command behind tools/browse_mix.py."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from openmix_dm.commands.command_line import run_command
+from openmix_dm.config.load import load_config
+from openmix_dm.errors import CheckpointError, ConfigError
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import LOSSES, MIXERS, MODELS
+from openmix_dm.runs.checkpoints import load_file, weights_in
+from openmix_dm.structures import MixedBatch, Probe
+from openmix_dm.visualization import mix_panels
+from openmix_dm.visualization.lone_mixers import PixelProbe, all_mixers, named_mixer
+from openmix_dm.visualization.sample_images import Images, load_images
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draw what a mixer does; return the exit code."""
+    parser = argparse.ArgumentParser(prog='browse_mix.py', description='Draw own image, partner, mask and mixed image.')
+    parser.add_argument('what', metavar='CONFIG_OR_MIXER', help='a config, the name of a mixer, or all')
+    parser.add_argument('--images', help='a folder of images, `digits` (default) or `photos` (inside scikit-learn)')
+    parser.add_argument('--out', type=Path, default=Path('mix.png'))
+    parser.add_argument('--checkpoint', type=Path, help='with a config: what its mixer does in this state of a run')
+    parser.add_argument('--n', type=int, default=8, help='how many images')
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--lam', type=float, help='show this lam instead of a drawn one')
+    return run_command(browse_mix, parser.parse_args(arguments))
+
+
+def browse_mix(args: argparse.Namespace) -> None:
+    """Draw one mixer, or all side by side."""
+    if args.n < 2:
+        raise ConfigError(f'--n must be at least 2, got {args.n}: one image has no partner')
+    images = load_images(args.images, args.n)
+    if args.what == 'all':
+        names = [name for name in all_mixers() if name not in ('NoMix', 'RandomMixer')]
+        batches = {name: _mixed(Shown(named_mixer(name)), images, args.seed, args.lam) for name in names}
+        figure = mix_panels.draw_overview(images[0], batches)
+    else:
+        shown = load_mixer(args.what, args.checkpoint)
+        images = (shown.normalise(images[0]), *images[1:])
+        batch = _mixed(shown, images, args.seed, args.lam)
+        panels = mix_panels.panels(images[0], batch, shown.loss, images[2], show=shown.probe.denormalise)
+        figure = mix_panels.draw(panels, _title(shown.mixer))
+    figure.savefig(args.out)
+    print(f'wrote {args.out}')
+
+
+def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':
+    """Return the mixer of a config, in the state of a checkpoint if there is one, or a mixer by its name."""
+    if not what.endswith('.py'):
+        if checkpoint is not None:
+            raise ConfigError(f'--checkpoint belongs to a config, got the mixer {what}')
+        return Shown(named_mixer(what))
+    config = load_config(what).model
+    if not config.get('mixer'):
+        return _shown_of_terms(what, config, checkpoint)
+    model = MODELS.build(config).eval()
+    model.mixer.init_weights()  # a teacher looks at the images as it does in training
+    if checkpoint is None:
+        return Shown(model.mixer, model.head.loss_fn)
+    missing, unexpected = model.load_state_dict(weights_in(load_file(checkpoint)), strict=False)
+    if unexpected or any(not key.startswith('mixer.teacher') for key in missing):
+        raise CheckpointError(f'{checkpoint} does not fit the model of {what}: {[*missing, *unexpected][:3]}')
+    return Shown(model.mixer, model.head.loss_fn, model.probe, lambda pixels: _normalised(model, pixels))
+
+
+def _shown_of_terms(what: str, config: Any, checkpoint: Path | None) -> 'Shown':
+    """Return the mixer that a term of a semi-supervised loss has."""
+    found = [term.mixer for term in (config.get('terms') or {}).values() if term and term.get('mixer')]
+    if not found or checkpoint is not None:
+        reason = 'mixes nothing' if not found else 'has a mixer in a term of its loss, which no checkpoint changes'
+        raise ConfigError(f'{what} {reason}; name a config with a mixer, or a mixer such as Mixup')
+    mixer = MIXERS.build(found[-1])
+    mixer.init_weights()
+    return Shown(mixer, LOSSES.build(config.head.loss))
+
+
+def _title(mixer: Mixer) -> str:
+    """Return the settings of a mixer, without the networks that it owns."""
+    return f'{type(mixer).__name__}({mixer.extra_repr()})'
+
+
+@torch.no_grad()
+def _mixed(shown: 'Shown', images: Images, seed: int, lam: float | None) -> MixedBatch:
+    torch.manual_seed(seed)
+    if lam is not None and not 0 <= lam <= 1:
+        raise ConfigError(f'--lam must be in [0, 1], got {lam}')
+    batch = shown.mixer(images[0], images[1], shown.probe, lam)
+    # what is mixed inside a network is shown as it would look in the images
+    return replace(batch, inputs=batch.hidden.mix(batch.inputs)) if batch.hidden else batch
+
+
+def _normalised(model: Any, pixels: torch.Tensor) -> torch.Tensor:
+    return model.data_preprocessor({'inputs': pixels * 255})['inputs']
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A mixer, the loss of its config, whom it asks, and how images get to it."""
+
+    mixer: Mixer
+    loss: Any = None
+    probe: Probe = field(default_factory=PixelProbe)
+    normalise: Callable[[torch.Tensor], torch.Tensor] = lambda pixels: pixels

@@ -1,0 +1,52 @@
+"""What all commands share: their arguments, and one line for each failure."""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from openmix_dm.errors import ConfigError, Failure
+from openmix_dm.launch.failures import INTERRUPTED
+
+
+def add_config_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the config and the options that override it."""
+    parser.add_argument('config', metavar='CONFIG', help='a config file')
+    parser.add_argument(
+        '--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='override values, e.g. model.mixer.alpha=0.5'
+    )
+
+
+def check_parent(option: str, path: Path | None) -> None:
+    """Refuse a file whose folder is not there, before any work."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise ConfigError(f'{option} {path}: there is no folder {path.absolute().parent}')
+
+
+def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Namespace) -> int:
+    """Run a command; turn a failure that a user can act on into one line and its exit code."""
+    for text in KNOWN_WARNINGS:
+        warnings.filterwarnings('ignore', message=text)
+    try:
+        command(args)
+    except Failure as failure:
+        print(f'openmix_dm: {failure.verdict} cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
+        return failure.exit_code
+    except Exception as error:  # nobody foresaw it: the traceback follows, below a line that says what it is about
+        text = (str(error).strip().splitlines() or [''])[0][:200]
+        print(f'openmix_dm: FAILED cause=unexpected: {type(error).__name__}: {text}', file=sys.stderr, flush=True)
+        raise
+    except KeyboardInterrupt:
+        print('openmix_dm: FAILED cause=interrupted: stopped from the keyboard', file=sys.stderr, flush=True)
+        return INTERRUPTED
+    return 0
+
+
+# Noise of other packages that says nothing about a run.
+KNOWN_WARNINGS = (
+    r'.*torch\.jit\.script.*',
+    r'.*broadcast_buffers.*',
+    r'Setting (OMP|MKL)_NUM_THREADS.*',
+    r'.*lr_scheduler\.step\(\).*optimizer\.step\(\).*',
+)

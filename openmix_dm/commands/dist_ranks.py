@@ -1,0 +1,24 @@
+"""The command behind tools/dist_train.sh and tools/dist_test.sh."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from openmix_dm.commands.command_line import run_command
+from openmix_dm.launch.ranks import launch
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a script on several ranks; return the exit code of the first that failed."""
+    parser = argparse.ArgumentParser(prog='dist', description='Start the ranks of this machine.')
+    parser.add_argument('ranks', type=int, metavar='N', help='how many ranks on this machine')
+    parser.add_argument('command', nargs=argparse.REMAINDER, metavar='SCRIPT ...', help='script and its arguments')
+    args = parser.parse_args(arguments)
+    codes: list[int] = []
+    failed = run_command(lambda args: codes.append(launch(args.ranks, args.command, os.environ)), args)
+    return failed or codes[0]
+
+
+if __name__ == '__main__':
+    sys.exit(main())

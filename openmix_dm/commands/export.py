@@ -1,0 +1,113 @@
+"""The command behind tools/export.py."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from openmix_dm.commands.command_line import run_command
+from openmix_dm.errors import ConfigError
+from openmix_dm.utils.files import write_atomically
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Use or hand on a trained model; return the exit code."""
+    args = make_parser().parse_args(arguments)
+    return run_command(args.command, args)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog='export.py', description='Use a trained model, or hand it on.')
+    commands = parser.add_subparsers(metavar='COMMAND', required=True)
+    words = 'say what is on images'
+    ask = commands.add_parser('predict', help=words, description=words)
+    _add_model(ask)
+    ask.add_argument('images', nargs='+', metavar='IMAGE', help='image files, or folders of them')
+    ask.add_argument('--topk', type=int, default=5, help='how many classes to name (5)')
+    ask.add_argument('--batch-size', type=int, default=32)
+    ask.add_argument('--out', type=Path, help='write the answers to this JSON file')
+    ask.set_defaults(command=predict_command)
+    words = 'write safetensors, config, metrics and hashes to a folder'
+    give = commands.add_parser('publish', help=words, description=words)
+    _add_model(give)
+    give.add_argument('--out', type=Path, required=True, help='a new folder')
+    give.set_defaults(command=publish_command)
+    words = 'write an ONNX file, and compare its answers with those of the model'
+    onnx = commands.add_parser('onnx', help=words, description=words)
+    _add_model(onnx)
+    onnx.add_argument('--out', type=Path, required=True, help='a file that ends in .onnx')
+    onnx.add_argument('--size', type=int, nargs='+', help='height and width, or one side (as the config tests)')
+    onnx.set_defaults(command=onnx_command)
+    return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('run', metavar='RUN', help='a run folder, a published folder or a checkpoint')
+    parser.add_argument('--config', help='the config of a checkpoint that has none beside it')
+    parser.add_argument('--ema', action='store_true', help='take the averaged weights')
+
+
+def predict_command(args: argparse.Namespace) -> None:
+    """Print what the model sees on each image."""
+    from openmix_dm.export.loaded_model import load
+    from openmix_dm.export.predict import list_images, predict
+
+    if args.topk < 1 or args.batch_size < 1:
+        raise ConfigError(f'--topk and --batch-size must be at least 1, got {args.topk} and {args.batch_size}')
+    _check_parent(args.out)
+    files = list_images(args.images)
+    rows = predict(load(args.run, args.config, args.ema), files, args.topk, args.batch_size)
+    for row in rows:
+        answers = ', '.join(f'{name} {p:.3f}' for name, p in zip(row['classes'], row['p'], strict=True))
+        print(f'{row["file"]}: {answers}')
+    if args.out is not None:
+        write_atomically(args.out, json.dumps(rows, indent=1) + '\n')
+
+
+def publish_command(args: argparse.Namespace) -> None:
+    """Write a published folder."""
+    from openmix_dm.export.publish import publish
+    from openmix_dm.runs.model import open_trained
+
+    publish(open_trained(args.run, args.config, args.ema, device='cpu'), args.out, args.ema)
+    print(f'published {args.out}; check it by: cd {args.out} && sha256sum -c SHA256SUMS')
+
+
+def onnx_command(args: argparse.Namespace) -> None:
+    """Write an ONNX file."""
+    from openmix_dm.export.onnx import check_installed, export_onnx
+
+    check_installed()
+    if args.out.suffix != '.onnx':
+        raise ConfigError(f'--out must end in .onnx, got {args.out}')
+    _check_parent(args.out)
+    from openmix_dm.export.loaded_model import load
+
+    loaded = load(args.run, args.config, args.ema, device='cpu')
+    height, width = _size(args.size, loaded.transform)
+    worst = export_onnx(loaded.model, args.out, height, width)
+    print(f'wrote {args.out}: images (N, 3, {height}, {width}) in [0, 1] -> logits; largest difference {worst:.1e}')
+
+
+def _size(given: Sequence[int] | None, transform: 'object') -> tuple[int, int]:
+    """Return height and width: those given, or those that the transform makes of any image."""
+    import numpy as np
+
+    if given is not None:
+        if len(given) > 2 or min(given) < 1:
+            raise ConfigError(f'--size takes one side, or height and width, got {list(given)}')
+        return given[0], given[-1]
+    sizes = {
+        tuple(transform.pixels(np.zeros((*shape, 3), np.uint8)).shape[-2:])  # type: ignore[attr-defined]
+        for shape in ((300, 400), (500, 350))
+    }
+    if len(sizes) > 1:
+        raise ConfigError('the config tests images of any size; choose one with --size')
+    ((height, width),) = sizes
+    return height, width
+
+
+def _check_parent(out: Path | None) -> None:
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')

@@ -1,0 +1,233 @@
+"""The command behind tools/table.py."""
+
+import argparse
+import os
+import shlex
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from openmix_dm.commands.command_line import check_parent, run_command
+from openmix_dm.errors import ConfigError, Preempted
+from openmix_dm.paper.paper_tables import paper_tables, supervised_tables
+from openmix_dm.tables import slurm_array
+from openmix_dm.tables.catalogue import find_table
+from openmix_dm.tables.cells import Table
+from openmix_dm.tables.formats import cell_records, text
+from openmix_dm.tables.job_display import JobDisplay
+from openmix_dm.tables.jobs import OUTPUT, Outcome, RunsFailed, execute
+from openmix_dm.tables.listing import cell_lines, status_lines, table_lines
+from openmix_dm.tables.page.page import to_html
+from openmix_dm.tables.page.plots import effect
+from openmix_dm.tables.plan import TODO, WORK_DIRS, Action, Step, check_refusals, make_plan, runs_of
+from openmix_dm.tables.results import Results, collect
+from openmix_dm.utils.files import write_atomically
+
+FORMATS: dict[str, Callable[[Results], str]] = {
+    'md': text.to_markdown,
+    'csv': cell_records.to_csv,
+    'html': to_html,
+    'latex': text.to_latex,
+    'json': cell_records.to_json,
+    'svg': lambda results: effect(results) + '\n',
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """List, check, run, watch or collect a table; return the exit code."""
+    args = parse(arguments)
+    return run_command(args.work, args)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog='table.py', description="The paper's tables, and tables of one's own.")
+    commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    add_list(commands)
+    add_check(commands)
+    add_run(commands)
+    add_status(commands)
+    add_collect(commands)
+    return parser.parse_args(arguments)
+
+
+def add_list(commands: Any) -> None:
+    """Add `list [TABLE]`."""
+    parser = commands.add_parser('list', help='all tables, or the cells of one with config, paper and state')
+    add_table(parser, nargs='?')
+    parser.set_defaults(work=show_tables)
+
+
+def add_run(commands: Any) -> None:
+    """Add `run TABLE`."""
+
+    parser = commands.add_parser('run', help='run what is not finished: resumes what broke, skips what is done')
+    add_table(parser)
+    parser.add_argument('--cells', default='*', metavar='GLOB', help="cells by their ids in `list`, e.g. 'mixup/*'")
+    parser.add_argument('--trials', type=int, help="runs of each config, seeds 0, 1, ... (the table's: 3)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--jobs', type=int, default=1, metavar='N', help='runs at a time on this machine (1)')
+    where.add_argument('--slurm', metavar='PARTITION', help='submit one job array instead')
+    parser.add_argument(
+        '--sbatch', nargs='+', default=[], metavar='KEY=VALUE', help='with --slurm, e.g. time=24:00:00 cpus-per-task=4'
+    )
+    parser.add_argument('--dry-run', action='store_true', help='print the plan, or the script, and do nothing')
+    parser.add_argument(
+        '--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='override values in all configs'
+    )
+    parser.set_defaults(work=run_table)
+
+
+def add_status(commands: Any) -> None:
+    """Add `status TABLE`."""
+    parser = commands.add_parser('status', help='how far each run is, from the work dirs alone')
+    add_table(parser)
+    parser.add_argument('--trials', type=int, help="runs of each config (the table's: 3)")
+    parser.set_defaults(work=show_status)
+
+
+def add_collect(commands: Any) -> None:
+    """Add `collect TABLE`."""
+
+    parser = commands.add_parser('collect', help="the paper's numbers beside ours, from the work dirs alone")
+    add_table(parser)
+    parser.add_argument('--trials', type=int, help="trials that a cell should have (the table's: 3)")
+    parser.add_argument('--format', choices=FORMATS, default='md', help='svg: the plot of a table that has an axis')
+    parser.add_argument('--out', type=Path, metavar='FILE', help='write to a file instead of the screen')
+    parser.set_defaults(work=collect_table)
+
+
+def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """Add the table, and where its runs are."""
+    parser.add_argument('table', metavar='TABLE', nargs=nargs, help="a name of `list`, the paper's number, or a file")
+    parser.add_argument(
+        '--work-dirs', type=Path, default=WORK_DIRS, metavar='FOLDER', help=f'where the runs are ({WORK_DIRS})'
+    )
+
+
+def add_check(commands: Any) -> None:
+    """Add `check [TABLE | --all]`."""
+    parser = commands.add_parser('check', help='does every config load, build and learn? Without GPU or data')
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument('table', metavar='TABLE', nargs='?', help="a name of `list`, the paper's number, or a file")
+    which.add_argument('--all', action='store_true', help="all of the paper's tables")
+    parser.add_argument('--supervised', action='store_true', help='with --all: no semi-supervised tables')
+    parser.add_argument('--json', type=Path, metavar='FILE', help='write what was found about every cell')
+    parser.add_argument(
+        '--jobs', type=int, default=os.cpu_count() or 1, metavar='N', help='processes (as many as there are cores)'
+    )
+    parser.set_defaults(work=check_tables)
+
+
+def check_tables(args: argparse.Namespace) -> None:
+    """Check the tables that the command line names; fail if any cell is not ok."""
+    from openmix_dm.tables.feasibility import check  # takes seconds to import
+
+    if args.jobs < 1:
+        raise ConfigError(f'--jobs must be at least 1, got {args.jobs}')
+    check_parent('--json', args.json)
+    all_of_the_paper = supervised_tables() if args.supervised else paper_tables()
+    wrong = check(all_of_the_paper if args.all else (find_table(args.table),), args.jobs, args.json)
+    if wrong:
+        raise ConfigError(f'{wrong} cells are not ok, see above')
+
+
+def show_tables(args: argparse.Namespace) -> None:
+    """Print all tables, or the cells of one."""
+    root = args.work_dirs
+    print('\n'.join(table_lines(root) if args.table is None else cell_lines(find_table(args.table), root)))
+
+
+def show_status(args: argparse.Namespace) -> None:
+    """Print how far each run is, and how many are in which state."""
+    print('\n'.join(status_lines(find_table(args.table), args.work_dirs, args.trials)))
+
+
+def collect_table(args: argparse.Namespace) -> None:
+    """Collect a table and print it, or write it to a file."""
+    check_parent('--out', args.out)
+    results = collect(find_table(args.table), args.work_dirs, args.trials)
+    given = FORMATS[args.format](results)
+    if args.out is None:
+        print(given, end='')
+    else:
+        write_atomically(args.out, given)
+        print(f'wrote {args.out}')
+
+
+def run_table(args: argparse.Namespace) -> None:
+    """Run what is not finished of a table."""
+    if args.jobs < 1:
+        raise ConfigError(f'--jobs must be at least 1, got {args.jobs}')
+    table = find_table(args.table)
+    plan = make_plan(runs_of(table, args.work_dirs, args.cells, args.trials, args.cfg_options))
+    print(summary(table, plan))
+    for step in plan:
+        if step.action == 'refuse':
+            print(f'left alone: {step.reason}')
+    check_refusals(plan)
+    if args.slurm:
+        run_on_slurm(table, plan, args)
+    elif args.dry_run:
+        print('\n'.join(step.run.command_line() for step in plan if step.action in TODO))
+    else:
+        report(execute(plan, args.jobs, JobDisplay()))
+        print(next_step('collect', args))
+
+
+def summary(table: Table, plan: Sequence[Step]) -> str:
+    """Say in one line what is to be done."""
+    words: dict[Action, str] = {
+        'start': 'to start',
+        'resume': 'to go on',
+        'attack': 'to attack',
+        'skip': 'done',
+        'busy': 'running',
+    }
+    counts = Counter(step.action for step in plan)
+    parts = [f'{counts[action]} {word}' for action, word in words.items() if counts[action]]
+    if counts['refuse']:
+        parts.append(f'{counts["refuse"]} of another config')
+    return f'{table.name}: {len(plan)} runs: {", ".join(parts)}'
+
+
+def run_on_slurm(table: Table, plan: Sequence[Step], args: argparse.Namespace) -> None:
+    """Submit one job array, or show what would be submitted."""
+    steps = [step for step in plan if step.action in TODO]
+    if not steps:
+        print('nothing to submit')
+        return
+    folder = args.work_dirs.absolute() / 'tables' / table.name
+    files = slurm_array.make_script(table.title, table.name, args.slurm, steps, folder, args.sbatch)
+    if args.dry_run:
+        for name in ('array.sh', *(name for name in files if name != 'array.sh')):
+            print(f'### {folder / name}\n{files[name]}')
+    else:
+        print(slurm_array.submit(files, folder))
+        print(next_step('status', args))
+
+
+def report(outcomes: Sequence[Outcome]) -> None:
+    """Say what came out; fail if a run did."""
+    failed = [outcome for outcome in outcomes if outcome.kind == 'failed']
+    counts = Counter(outcome.kind for outcome in outcomes)
+    if outcomes:
+        print(', '.join(f'{count} {kind}' for kind, count in counts.items()))
+    for outcome in failed:
+        print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder / OUTPUT}')
+    stopped = [outcome for outcome in outcomes if outcome.kind == 'stopped']
+    if any(outcome.code for outcome in stopped):
+        raise Preempted(f'{len(stopped)} runs were told to stop and have saved; the same command goes on with them')
+    if stopped:
+        raise KeyboardInterrupt
+    if failed:
+        raise RunsFailed(failed)
+
+
+def next_step(command: str, args: argparse.Namespace) -> str:
+    """Return the command that looks at these runs."""
+    words = ['python', 'tools/table.py', command, args.table]
+    if args.work_dirs != WORK_DIRS:
+        words += ['--work-dirs', str(args.work_dirs)]
+    return f'next: {shlex.join(words)}'

@@ -1,0 +1,46 @@
+"""The command behind tools/train.py."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mmengine.config import Config
+
+from openmix_dm.commands.command_line import add_config_arguments, run_command
+from openmix_dm.config.load import default_work_dir, load_run_config
+from openmix_dm.engine.session import train
+from openmix_dm.launch.group import LAUNCHERS
+from openmix_dm.runs.checkpoints import load_file
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train a config; return the exit code."""
+    return run_command(lambda args: train(prepare(args), args.allow_change), parse(arguments))
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog='train.py', description='Train a config.')
+    add_config_arguments(parser)
+    parser.add_argument('--work-dir', type=Path, help='folder of the run (work_dirs/<dataset>/<config>/seed<k>)')
+    parser.add_argument(
+        '--resume', nargs='?', const=True, metavar='PATH', help='go on with the run in the folder, or from a checkpoint'
+    )
+    parser.add_argument(
+        '--allow-change', nargs='+', default=[], metavar='KEY', help='with --resume: keys of the config that may differ'
+    )
+    parser.add_argument('--amp', action='store_true', help='train in mixed precision')
+    parser.add_argument('--seed', type=int, help='seed of all draws (that of the config: 0)')
+    parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
+    return parser.parse_args(arguments)
+
+
+def prepare(args: argparse.Namespace) -> Config:
+    """Make the config of the run out of file and command line, and check all of it."""
+    config = load_run_config(args.config, args.cfg_options, args.seed, args.amp)
+    config.work_dir = str(args.work_dir or default_work_dir(config, config.randomness.seed))
+    config.launcher, config.resume = args.launcher, bool(args.resume)
+    config.load_from = args.resume if isinstance(args.resume, str) else config.get('load_from')
+    if config.load_from:
+        load_file(config.load_from)  # a bad file shows before any work
+    return config

@@ -1,0 +1,1 @@
+"""From a config file to a checked config of one run."""

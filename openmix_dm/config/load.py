@@ -1,0 +1,170 @@
+"""From a config file and options of the command line to the config of one run."""
+
+import ast
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+from mmengine.config import Config
+
+from openmix_dm.config.check import validate
+from openmix_dm.config.locate import find_cycle
+from openmix_dm.errors import ConfigError
+from openmix_dm.utils.suggest import did_you_mean
+
+
+def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
+    """Read a config with all that it inherits and apply `key.path=value` options."""
+    path = Path(path)
+    if not path.is_file():
+        here = [file.name for file in path.parent.glob('*.py')] if path.parent.is_dir() else []
+        raise ConfigError(f'there is no config {path}{did_you_mean(path.name, here)}')
+    if cycle := find_cycle(path):  # mmengine would follow it for long
+        raise ConfigError(f'{path} inherits itself by its _base_ lines: {" -> ".join(map(str, cycle))}')
+    try:
+        # lazy_import=False: a plain `import` in a config must not switch mmengine to its other kind of config
+        config = Config.fromfile(path, lazy_import=False)
+    except Exception as error:
+        raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
+    merge_options(config, options)
+    return config
+
+
+def load_run_config(
+    path: str | Path, options: Sequence[str] = (), seed: int | None = None, amp: bool = False
+) -> Config:
+    """Return the checked config of one run.
+
+    Args:
+        path: a config file.
+        options: `key.path=value` overrides.
+        seed: of all draws; None leaves that of the config.
+        amp: train in the precision that the device computes fast.
+    """
+    config = load_config(path, options)
+    if seed is not None:
+        config.setdefault('randomness', {})['seed'] = seed
+    if amp:
+        config.setdefault('optim_wrapper', {})['amp'] = best_precision()
+    validate(config)
+    chosen = config.get('randomness', {}).get('seed')
+    if not isinstance(chosen, int) or chosen < 0:
+        raise ConfigError(f'randomness.seed must be a whole number, 0 or above, got {chosen!r}')
+    return config
+
+
+def best_precision() -> str:
+    """Choose bf16 unless the GPU computes only fp16 fast."""
+    import torch
+
+    return 'bf16' if not torch.cuda.is_available() or torch.cuda.is_bf16_supported() else 'fp16'
+
+
+def merge_options(config: Config, options: Sequence[str]) -> None:
+    """Apply options such as `model.mixer.alpha=0.5`; whether their paths exist is for `validate` to say."""
+    merged = {}
+    for option in options:
+        name, found, value = option.partition('=')
+        if not found or not name.strip():
+            raise ConfigError(f'--cfg-options takes key.path=value, got {option!r}')
+        merged[name.strip()] = parse_value(value.strip())
+    try:
+        config.merge_from_dict(merged)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ConfigError(f'--cfg-options {" ".join(options)} does not fit the config: {error}') from error
+
+
+def parse_value(text: str) -> Any:
+    """Read a Python literal, in which dict(a=1) may stand for {'a': 1}; anything else is a string."""
+    literals = {'true': True, 'false': False, 'none': None}
+    if text.lower() in literals:
+        return literals[text.lower()]
+    try:
+        return ast.literal_eval(_DictCalls().visit(ast.parse(text, mode='eval')))
+    except (ValueError, SyntaxError):
+        return text
+
+
+class _DictCalls(ast.NodeTransformer):
+    """Turn dict(a=1), as configs write it, into a literal."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        names = [keyword.arg for keyword in node.keywords]
+        if not isinstance(node.func, ast.Name) or node.func.id != 'dict' or node.args or None in names:
+            return node
+        return ast.Dict([ast.Constant(name) for name in names], [keyword.value for keyword in node.keywords])
+
+
+def dataset_of(config: Config) -> str:
+    """Return the name under which runs of a config are filed: the folder that its file is in."""
+    return Path(config.filename).resolve().parent.name
+
+
+def default_work_dir(config: Config, seed: int) -> Path:
+    """Return work_dirs/<dataset>/<config name>/seed<k>."""
+    return Path('work_dirs') / dataset_of(config) / Path(config.filename).stem / f'seed{seed}'
+
+
+def plain(config: Config) -> dict[str, Any]:
+    """Return the config as plain dicts and lists, without what only the machine decides."""
+    values = config.to_dict()
+    return {key: value for key, value in values.items() if key not in ('work_dir', 'launcher', 'resume', 'load_from')}
+
+
+def fingerprint(config: Config) -> str:
+    """Return a short hash of all that a config says."""
+    return hashlib.sha256(json.dumps(plain(config), sort_keys=True, default=repr).encode()).hexdigest()[:16]
+
+
+def to_text(config: Config) -> str:
+    """Return the expanded config as Python that `Config.fromfile` reads back.
+
+    Not by mmengine's `pretty_text`: it reformats for seconds and stumbles over values that are no literals.
+    """
+    lines = [f'{key} = {pformat(value, width=116, sort_dicts=False)}' for key, value in plain(config).items()]
+    return '\n'.join(lines) + '\n'
+
+
+def read_plain_config(path: Path) -> Config:
+    """Read the config of a run folder to build from it; see `read_plain_values`."""
+    values = read_plain_values(path)
+    _check_types(values, path)
+    return Config(values, filename=str(path))
+
+
+def read_plain_values(path: Path) -> dict[str, Any]:
+    """Read a config that is nothing but `name = literal` lines, as run folders hold it; code is refused, never run.
+
+    So a folder from anybody is safe to open.
+    """
+    try:
+        tree = ast.parse(path.read_text())
+        return dict(_assignment(statement) for statement in tree.body)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise ConfigError(
+            f'{path} is not the plain config of a run folder ({error}), and it is not run as code; if you trust it, '
+            'give it as a config beside the checkpoint'
+        ) from None
+
+
+def _check_types(value: Any, path: Path) -> None:
+    """Refuse dotted types: mmengine's registries import whatever they name, `os.system` too."""
+    if isinstance(value, dict):
+        kind = value.get('type')
+        if kind is not None and not (isinstance(kind, str) and kind.isidentifier()):
+            raise ConfigError(f'{path} asks for the type {kind!r}; only names of registered classes are taken from it')
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    for each in inner:
+        _check_types(each, path)
+
+
+def _assignment(statement: ast.stmt) -> tuple[str, Any]:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Name):
+            return target.id, ast.literal_eval(statement.value)
+    raise ValueError(f'line {statement.lineno} is not `name = value`')

@@ -1,0 +1,71 @@
+"""Transforms of one image, and a resize, for data that come in whole batches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, seed_draws
+from openmix_dm.datasets.transforms.image import check_size, to_tensor
+from openmix_dm.registry import TRANSFORMS
+from openmix_dm.utils.checks import one_of
+
+MODES = {'bilinear': 'bilinear', 'bicubic': 'bicubic', 'nearest': 'nearest-exact'}  # ours to torch's
+
+
+@TRANSFORMS.register_module()
+class BatchEach:
+    """Apply transforms of one image to each image of a batch, each by the key of its pick.
+
+    transforms: configs of transforms of one RGB uint8 array (H, W, 3). Where there are no keys (evaluation), those that
+    draw are left out.
+    """
+
+    needs_draws = False
+
+    def __init__(self, transforms: Sequence[dict[str, Any]]) -> None:
+        self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
+
+    def __call__(self, images: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Return the transformed images."""
+        arrays = images.permute(0, 2, 3, 1).contiguous().numpy()
+        if generator is None:
+            done = [self._transform(array, drawing=False) for array in arrays]
+        else:
+            done = [self._drawn(array, key) for array, key in zip(arrays, keys_of(generator, len(images)), strict=True)]
+        return torch.stack([to_tensor(array) for array in done])
+
+    def _drawn(self, image: np.ndarray, draw_key: int) -> np.ndarray:
+        seed_draws(draw_key)
+        return self._transform(image, drawing=True)
+
+    def _transform(self, image: np.ndarray, drawing: bool) -> np.ndarray:
+        for transform in self.transforms:
+            if drawing or not getattr(transform, 'needs_draws', True):
+                image = transform(image)
+        return image
+
+
+@TRANSFORMS.register_module()
+class BatchResize:
+    """Resize all images to a square, smoothing where they get smaller, as Pillow does."""
+
+    needs_draws = False
+
+    def __init__(self, size: int, interpolation: str = 'bicubic') -> None:
+        self.size, self.interpolation = check_size(size), one_of('interpolation', interpolation, MODES)
+
+    def __call__(self, images: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Return the resized images."""
+        smooth = self.interpolation != 'nearest'
+        return F.interpolate(images, (self.size, self.size), mode=MODES[self.interpolation], antialias=smooth)
+
+
+def keys_of(generator: torch.Generator, count: int) -> list[int]:
+    """Return the keys of the picks of a batch; a plain generator draws them."""
+    if isinstance(generator, BatchDraws):
+        return generator.keys
+    return torch.randint(1 << 62, (count,), generator=generator).tolist()

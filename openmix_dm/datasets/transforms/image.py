@@ -1,0 +1,212 @@
+"""Transforms of one RGB image, a uint8 array (H, W, 3).
+
+Random ones draw from `random` and numpy, seeded by the data set with the key of the pick, and say so by `needs_draws`.
+"""
+
+import math
+import random
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openmix_dm.registry import TRANSFORMS
+from openmix_dm.utils.checks import in_range, one_of, positive_range
+
+INTERPOLATIONS = {  # ours to OpenCV's
+    'bilinear': 'INTER_LINEAR',
+    'bicubic': 'INTER_CUBIC',
+    'area': 'INTER_AREA',
+    'nearest': 'INTER_NEAREST',
+}
+
+
+@TRANSFORMS.register_module()
+class RandomResizedCrop:
+    """Cut out a window of random area and aspect and resize it (https://arxiv.org/abs/1409.4842).
+
+    scale: range of the window's share of the image; ratio: range of width to height, drawn on a log scale.
+    """
+
+    needs_draws = True
+
+    def __init__(
+        self,
+        size: int,
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        interpolation: str = 'bilinear',
+    ) -> None:
+        self.size = check_size(size)
+        self.scale, self.ratio = positive_range('scale', scale), positive_range('ratio', ratio)
+        self.interpolation = check_interpolation(interpolation)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the resized window."""
+        top, left, height, width = self.draw_window(*image.shape[:2])
+        return resize(image[top : top + height, left : left + width], (self.size, self.size), self.interpolation)
+
+    def draw_window(self, height: int, width: int) -> tuple[int, int, int, int]:
+        """Draw a window that fits, in at most ten tries; else take the largest central one of an allowed aspect."""
+        for _ in range(10):
+            area = height * width * random.uniform(*self.scale)
+            aspect = math.exp(random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if 0 < w <= width and 0 < h <= height:
+                return random.randint(0, height - h), random.randint(0, width - w), h, w
+        w = min(width, round(height * self.ratio[1]))
+        h = min(height, round(width / self.ratio[0]))
+        return (height - h) // 2, (width - w) // 2, h, w
+
+
+@TRANSFORMS.register_module()
+class RandomFlip:
+    """Mirror the image left to right with a probability."""
+
+    needs_draws = True
+
+    def __init__(self, prob: float = 0.5) -> None:
+        self.prob = in_range('prob', prob, 0, 1)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the image or its mirror image."""
+        import cv2
+
+        return cv2.flip(image, 1) if random.random() < self.prob else image
+
+
+@TRANSFORMS.register_module()
+class Resize:
+    """Resize to a square, whatever the aspect was."""
+
+    needs_draws = False
+
+    def __init__(self, size: int, interpolation: str = 'bilinear') -> None:
+        self.size, self.interpolation = check_size(size), check_interpolation(interpolation)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the resized image."""
+        return resize(image, (self.size, self.size), self.interpolation)
+
+
+@TRANSFORMS.register_module()
+class ResizeShortEdge:
+    """Resize so that the shorter edge has a length, keeping the aspect."""
+
+    needs_draws = False
+
+    def __init__(self, size: int, interpolation: str = 'bilinear') -> None:
+        self.size, self.interpolation = check_size(size), check_interpolation(interpolation)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the resized image."""
+        height, width = image.shape[:2]
+        scale = self.size / min(height, width)
+        # int(), not round(): as torchvision does, so that test images have its sizes
+        new = (max(self.size, int(width * scale)), max(self.size, int(height * scale)))
+        return resize(image, new, self.interpolation)
+
+
+def check_size(size: int) -> int:
+    """Return a number of pixels if it is one."""
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f'size must be a number of pixels, 1 or more, got {size!r}')
+    return size
+
+
+def check_interpolation(name: str) -> str:
+    """Return the name of an interpolation if it is one of ours."""
+    return one_of('interpolation', name, INTERPOLATIONS)
+
+
+def resize(image: np.ndarray, size: tuple[int, int], interpolation: str) -> np.ndarray:
+    """Resize an image to (width, height)."""
+    import cv2  # only where images are worked on: the import takes a while
+
+    return cv2.resize(image, size, interpolation=getattr(cv2, INTERPOLATIONS[interpolation]))
+
+
+def to_tensor(image: np.ndarray) -> Tensor:
+    """Return an image (H, W, 3), or crops of one (crops, H, W, 3), as a tensor with channels before height."""
+    import cv2
+
+    if image.ndim != 3:
+        return torch.from_numpy(np.ascontiguousarray(np.moveaxis(image, -1, -3)))
+    planes = np.empty((3, *image.shape[:2]), dtype=np.uint8)
+    cv2.split(image, mv=[planes[0], planes[1], planes[2]])  # several times as fast as a transposition
+    return torch.from_numpy(planes)
+
+
+BORDERS = {'reflect': 'reflect', 'constant': 'constant', 'replicate': 'edge'}  # ours to numpy's
+
+
+@TRANSFORMS.register_module()
+class CenterCrop:
+    """Cut out a central square; a smaller image is padded with black."""
+
+    needs_draws = False
+
+    def __init__(self, size: int) -> None:
+        self.size = check_size(size)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the square."""
+        height, width = image.shape[:2]
+        short_y, short_x = max(self.size - height, 0), max(self.size - width, 0)
+        if short_y or short_x:
+            before = (short_y // 2, short_x // 2)
+            image = np.pad(image, ((before[0], short_y - before[0]), (before[1], short_x - before[1]), (0, 0)))
+            height, width = image.shape[:2]
+        top, left = round((height - self.size) / 2), round((width - self.size) / 2)
+        return image[top : top + self.size, left : left + self.size]
+
+
+@TRANSFORMS.register_module()
+class RandomCrop:
+    """Pad each edge (by reflection, with black, or with the edge itself) and cut out a square at a random place."""
+
+    needs_draws = True
+
+    def __init__(self, size: int, padding: int = 0, mode: str = 'reflect') -> None:
+        if not isinstance(padding, int) or padding < 0:
+            raise ValueError(f'padding must be 0 or more pixels, got {padding!r}')
+        self.size, self.padding, self.mode = check_size(size), padding, one_of('mode', mode, BORDERS)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the square."""
+        if self.padding:
+            edges = ((self.padding, self.padding), (self.padding, self.padding), (0, 0))
+            image = np.pad(image, edges, mode=BORDERS[self.mode])  # type: ignore[call-overload]
+        check_fits(image, self.size)
+        top, left = (random.randint(0, length - self.size) for length in image.shape[:2])
+        return image[top : top + self.size, left : left + self.size]
+
+
+@TRANSFORMS.register_module()
+class TenCrop:
+    """Cut out four corners and the centre, and mirror the five: (10, size, size, 3), in the order of torchvision.
+
+    The last transform of a test set; the model averages the logits of an image's crops.
+    """
+
+    needs_draws = False
+
+    def __init__(self, size: int) -> None:
+        self.size = check_size(size)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return ten squares."""
+        check_fits(image, self.size)
+        bottom, right = (length - self.size for length in image.shape[:2])
+        corners = [(0, 0), (0, right), (bottom, 0), (bottom, right), (round(bottom / 2), round(right / 2))]
+        both = (image, image[:, ::-1])
+        return np.stack([side[y : y + self.size, x : x + self.size] for side in both for y, x in corners])
+
+
+def check_fits(image: np.ndarray, size: int) -> None:
+    """Refuse to cut out more than there is."""
+    if min(image.shape[:2]) < size:
+        raise ValueError(
+            f'a square of {size} pixels cannot be cut out of {image.shape[0]} x {image.shape[1]} pixels; '
+            'put a Resize or ResizeShortEdge before it'
+        )

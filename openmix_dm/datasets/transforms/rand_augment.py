@@ -1,0 +1,225 @@
+"""Pillow's images and ours."""
+
+import random
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from openmix_dm.registry import TRANSFORMS
+from openmix_dm.utils.checks import one_of
+
+RESAMPLING = {'nearest': 0, 'bilinear': 2, 'bicubic': 3}  # Pillow's numbers; it takes a while to import
+
+
+def to_pillow(image: np.ndarray) -> Any:
+    """Return an RGB array as Pillow's image."""
+    from PIL import Image
+
+    return Image.fromarray(np.ascontiguousarray(image))
+
+
+def from_pillow(image: Any) -> np.ndarray:
+    """Return Pillow's image as an array that may be written to."""
+    return np.array(image)
+
+
+INTERPOLATIONS = (*RESAMPLING, 'random')
+
+IMAGENET_MEAN = (124, 116, 104)
+
+# timm leaves out what it does not understand, or fails without saying where
+SECTION = re.compile(r'm\d+|n\d+|p[01]?\.?\d*|mstd\d+\.?\d*|mmax\d+|inc[01]|t(weights|3a|3aw)')
+
+
+@TRANSFORMS.register_module()
+class RandAugment:
+    """RandAugment (https://arxiv.org/abs/1909.13719), timm's version.
+
+    policy: 'rand' and sections joined by '-': m<magnitude of 10>, n<operations> (2), p<probability of each> (0.5),
+    mstd<deviation of the magnitude>, mmax<its bound>, inc1 (all operations get stronger with the magnitude),
+    t<weights|3a|3aw> (another set of operations). interpolation: of rotations, shears and shifts; 'random' draws
+    bilinear or bicubic. fill: the colour that they uncover.
+    """
+
+    needs_draws = True
+
+    def __init__(
+        self,
+        policy: str = 'rand-m9-mstd0.5-inc1',
+        interpolation: str = 'bicubic',
+        fill: Sequence[int] = IMAGENET_MEAN,
+    ) -> None:
+        self.policy, self.interpolation = check_policy(policy), one_of('interpolation', interpolation, INTERPOLATIONS)
+        if len(fill) != 3 or not all(0 <= value <= 255 for value in fill):
+            raise ValueError(f'fill must be three numbers of 0 to 255, got {list(fill)}')
+        self.fill = tuple(fill)
+        self._augment = self._build()
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the augmented image."""
+        return from_pillow(self._augment(to_pillow(image)))
+
+    def _build(self) -> Any:
+        from timm.data.auto_augment import rand_augment_transform  # takes a while to import
+
+        from openmix_dm.compat import posterize
+
+        settings: dict[str, Any] = {'img_mean': self.fill}
+        if self.interpolation != 'random':
+            settings['interpolation'] = RESAMPLING[self.interpolation]
+        augment = rand_augment_transform(self.policy, settings)
+        for operation in augment.ops:
+            if operation.name.startswith('Posterize'):
+                operation.aug_fn = posterize
+        return augment
+
+
+def check_policy(policy: str) -> str:
+    """Return a policy string if all of its sections are known."""
+    first, *sections = policy.split('-')
+    wrong = [section for section in sections if not SECTION.fullmatch(section)]
+    if first != 'rand' or wrong:
+        raise ValueError(
+            f"policy must be 'rand' and sections such as m9, n2, p0.5, mstd0.5, mmax10, inc1, tweights, joined by '-', "
+            f'got {policy!r}' + (f' with {", ".join(map(repr, wrong))}' if wrong else '')
+        )
+    return policy
+
+
+LEVELS = 10  # m counts tenths of the range of each operation
+
+
+class _RandAugment(ABC):
+    """Apply operations drawn with replacement from OPERATIONS, then cut out a square."""
+
+    needs_draws = True
+
+    def __init__(self, n: int, m: int, interpolation: str) -> None:
+        if not isinstance(n, int) or n < 1:
+            raise ValueError(f'n must be a number of operations, 1 or more, got {n!r}')
+        if not isinstance(m, int) or not 2 <= m <= LEVELS:
+            raise ValueError(f'm must be 2 to {LEVELS} tenths of the range of each operation, got {m!r}')
+        self.n, self.m, self.interpolation = n, m, one_of('interpolation', interpolation, RESAMPLING)
+
+    def __call__(self, image: np.ndarray) -> np.ndarray:
+        """Return the augmented image."""
+        picture, resample = to_pillow(image), RESAMPLING[self.interpolation]
+        for name in random.choices(list(OPERATIONS), k=self.n):
+            level = self.draw_level()
+            if level is not None:
+                picture = OPERATIONS[name](picture, level, resample)
+        return self.cut(from_pillow(picture))
+
+    @abstractmethod
+    def draw_level(self) -> float | None:
+        """Draw how strong an operation is, in [0, 1]; None to leave it out."""
+
+    @abstractmethod
+    def cut(self, image: np.ndarray) -> np.ndarray:
+        """Cut the square out."""
+
+
+@TRANSFORMS.register_module()
+class FixMatchRandAugment(_RandAugment):
+    """Apply FixMatch's RandAugment as TorchSSL has it; stands before flip and crop.
+
+    n operations, each at any level up to m (in tenths; 10, the whole range, is TorchSSL's), then a square of up to half
+    the width.
+    """
+
+    def __init__(self, n: int = 3, m: int = 10, interpolation: str = 'nearest') -> None:
+        super().__init__(n, m, interpolation)
+
+    def draw_level(self) -> float:
+        """Draw uniformly up to m."""
+        return random.random() * self.m / LEVELS
+
+    def cut(self, image: np.ndarray) -> np.ndarray:
+        """Cut out a square of a random size."""
+        return cut_square(image, random.uniform(0, 0.5) * image.shape[1], (125, 123, 114))
+
+
+@TRANSFORMS.register_module()
+class SelfTuningRandAugment(_RandAugment):
+    """Apply Self-Tuning's RandAugment; stands after crop and flip.
+
+    n operations, each with probability 1/2 at a whole level of 1 to m - 1 tenths, then a square of 16 pixels.
+    """
+
+    def __init__(self, n: int = 2, m: int = 10, interpolation: str = 'nearest') -> None:
+        super().__init__(n, m, interpolation)
+
+    def draw_level(self) -> float | None:
+        """Draw one of the whole levels below m, or leave the operation out."""
+        level = random.randint(1, self.m - 1)
+        return level / LEVELS if random.random() < 0.5 else None
+
+    def cut(self, image: np.ndarray) -> np.ndarray:
+        """Cut out a square of 16 pixels."""
+        return cut_square(image, 16, (127, 127, 127))
+
+
+def cut_square(image: np.ndarray, side: float, colour: tuple[int, int, int]) -> np.ndarray:
+    """Paint a square that is centred anywhere in the image, and clipped at its edges."""
+    height, width = image.shape[:2]
+    y, x = random.uniform(0, height), random.uniform(0, width)
+    top, left = (max(0, round(centre - side / 2)) for centre in (y, x))
+    bottom, right = max(0, round(y + side / 2)), max(0, round(x + side / 2))
+    image = image.copy()
+    image[top:bottom, left:right] = colour
+    return image
+
+
+def _either_sign(value: float) -> float:
+    return -value if random.random() < 0.5 else value
+
+
+def _enhance(kind: str) -> Callable[[Any, float, int], Any]:
+    def enhance(image: Any, level: float, resample: int) -> Any:
+        from PIL import ImageEnhance
+
+        return getattr(ImageEnhance, kind)(image).enhance(0.9 * level + 0.05)
+
+    return enhance
+
+
+def _affine(make: Callable[[Any, float], tuple[float, ...]]) -> Callable[[Any, float, int], Any]:
+    """Map each pixel from (a x + b y + c, d x + e y + f); what comes from outside is black."""
+
+    def transform(image: Any, level: float, resample: int) -> Any:
+        from PIL import Image
+
+        return image.transform(image.size, Image.Transform.AFFINE, make(image, _either_sign(0.3 * level)), resample)
+
+    return transform
+
+
+def _point(name: str, argument: Callable[[float], tuple[int, ...]]) -> Callable[[Any, float, int], Any]:
+    def change(image: Any, level: float, resample: int) -> Any:
+        from PIL import ImageOps
+
+        return getattr(ImageOps, name)(image, *argument(level))
+
+    return change
+
+
+# Each takes (image, level in [0, 1], resampling).
+OPERATIONS: dict[str, Callable[[Any, float, int], Any]] = {
+    'Identity': lambda image, level, resample: image,
+    'AutoContrast': _point('autocontrast', lambda level: ()),
+    'Equalize': _point('equalize', lambda level: ()),
+    'Posterize': _point('posterize', lambda level: (int(4 * level) + 4,)),  # bits that are kept
+    'Solarize': _point('solarize', lambda level: (256 - int(256 * level),)),  # from here on inverted
+    'Brightness': _enhance('Brightness'),
+    'Color': _enhance('Color'),
+    'Contrast': _enhance('Contrast'),
+    'Sharpness': _enhance('Sharpness'),
+    'Rotate': lambda image, level, resample: image.rotate(_either_sign(30 * level), resample),
+    'ShearX': _affine(lambda image, value: (1, value, 0, 0, 1, 0)),
+    'ShearY': _affine(lambda image, value: (1, 0, 0, value, 1, 0)),
+    'TranslateX': _affine(lambda image, value: (1, 0, value * image.size[0], 0, 1, 0)),
+    'TranslateY': _affine(lambda image, value: (1, 0, 0, 0, 1, value * image.size[1])),
+}

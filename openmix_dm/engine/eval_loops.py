@@ -1,0 +1,115 @@
+"""The loops of validation and test."""
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from mmengine.dist import all_reduce, is_distributed
+from mmengine.runner import TestLoop, ValLoop
+from torch import nn
+
+from openmix_dm.classifiers.mix_classifier import average_crops
+from openmix_dm.launch.signals import StopVote
+from openmix_dm.registry import LOOPS
+
+
+class StopValidation(Exception):
+    """All ranks know that one of them was asked to stop."""
+
+
+@LOOPS.register_module()
+class ValidationLoop(ValLoop):
+    """Evaluate the trained network and, if there are any, its average and the networks of its mixer.
+
+    Their metrics are `top1`, `ema_top1` and, for AutoMix, `momentum_top1`.
+    """
+
+    def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
+        super().__init__(runner, dataloader, evaluator)
+
+    def run(self) -> dict[str, float]:
+        """Evaluate on all images; every one counts once, whatever the number of ranks."""
+        self.runner.call_hook('before_val')
+        self.runner.call_hook('before_val_epoch')
+        share_buffers(self.runner.bare_model)
+        metrics = evaluate(self, self.runner.bare_model.eval(), may_stop=True)
+        averaged = self.runner.averaged_model
+        if averaged is not None:
+            share_buffers(averaged)
+            metrics |= {f'ema_{name}': value for name, value in evaluate(self, averaged, may_stop=True).items()}
+        metrics |= evaluate_mixer(self, self.runner.bare_model, may_stop=True)
+        self.runner.call_hook('after_val_epoch', metrics=metrics)
+        self.runner.call_hook('after_val')
+        return metrics
+
+
+@LOOPS.register_module()
+class EvaluationLoop(TestLoop):
+    """Evaluate the loaded weights on the test set."""
+
+    def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
+        super().__init__(runner, dataloader, evaluator)
+
+    def run(self) -> dict[str, float]:
+        """Evaluate as validation does."""
+        self.runner.call_hook('before_test')
+        model = self.runner.bare_model.eval()
+        # first: what a metric leaves in a file is then the model's
+        beside = evaluate_mixer(self, model) if self.runner.mixer_is_loaded else {}
+        metrics = {**evaluate(self, model), **beside}
+        self.runner.call_hook('after_test')
+        return metrics
+
+
+def evaluate_mixer(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
+    """Return the metrics of the networks that a model's mixer owns, by their names."""
+    mixer = getattr(model, 'mixer', None)
+    metrics: dict[str, float] = {}
+    for prefix, network in (mixer.classifiers() if mixer else {}).items():
+        beside = Beside(network, model.data_preprocessor)
+        metrics |= {f'{prefix}_{name}': value for name, value in evaluate(loop, beside, may_stop).items()}
+    return metrics
+
+
+class Beside:
+    """Answer `val_step` as a model does, with another network behind the same preprocessor."""
+
+    def __init__(self, network: Any, preprocessor: Any) -> None:
+        self.network, self.preprocessor = network, preprocessor
+
+    def val_step(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return logits and labels as one entry for the batch."""
+        data = self.preprocessor(batch, False)
+        return [{'logits': average_crops(self.network, data['inputs']), 'labels': data['labels']}]
+
+
+@torch.no_grad()
+def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
+    """Return the metrics of a network on the images of a loop, in the precision of training.
+
+    may_stop: raise StopValidation on all ranks when a signal asks any of them to stop.
+    """
+    votes, vote = fewest_batches(loop.dataloader) if may_stop else 0, StopVote()
+    for index, batch in enumerate(loop.dataloader):
+        if 0 < index < votes and vote.agreed():  # asked one batch ago: nobody waits for the answer
+            raise StopValidation
+        if index < votes - 1:
+            vote.ask()
+        with loop.runner.evaluation_precision():
+            outputs = model.val_step(batch)
+        loop.evaluator.process(data_samples=outputs, data_batch=batch)
+    return loop.evaluator.evaluate(len(loop.dataloader.dataset))
+
+
+def fewest_batches(loader: Any) -> int:
+    """Return the number of batches that every rank has: some may have one more."""
+    count = torch.tensor(len(loader))
+    all_reduce(count, op='min')
+    return int(count)
+
+
+def share_buffers(model: nn.Module) -> None:
+    """Give all ranks the buffers of rank 0, which are those of the checkpoint: one set of numbers is evaluated."""
+    if is_distributed():
+        for buffer in model.buffers():
+            dist.broadcast(buffer, src=0)

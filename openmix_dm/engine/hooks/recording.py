@@ -1,0 +1,148 @@
+"""Record every number of a run: metrics.jsonl is the truth, TensorBoard and the screen are views of it."""
+
+import math
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from mmengine.dist import all_reduce
+from mmengine.hooks import Hook
+from torch import Tensor
+
+from openmix_dm.registry import HOOKS
+from openmix_dm.runs.records import METRICS, RecordFile, trim_records
+from openmix_dm.utils.progress import Progress
+from openmix_dm.utils.stopwatch import stopwatch
+
+
+@HOOKS.register_module()
+class RecordHook(Hook):
+    """Write a `train` record every `interval` iterations and at the end of each epoch, and a `val` record a validation.
+
+    Losses are added up on the device and read once a record, so that recording does not slow the iterations down.
+    """
+
+    priority = 'LOW'
+
+    def __init__(self, interval: int = 50) -> None:
+        if interval < 1:
+            raise ValueError(f'interval must be at least 1 iteration, got {interval}')
+        self.interval = interval
+        self._sums: dict[str, Tensor] = {}
+        self._iterations, self._images = 0, 0
+        self._since = 0.0
+        self._progress = Progress('training', 0, shown=False)
+        self._file: RecordFile | None = None
+
+    def before_train(self, runner: Any) -> None:
+        """Continue the record of the run."""
+        self._progress = Progress('training', runner.max_iters, runner.iter, math.inf, shown=runner.rank == 0)
+        self._progress.start()
+        if runner.rank == 0:
+            path = Path(runner.work_dir) / METRICS
+            trim_records(path, runner.iter, validated=not runner.train_loop.validation_is_due)
+            self._file = RecordFile(path)
+            if runner.iter:
+                runner.visualizer.continue_from(runner.iter)
+
+    def before_train_epoch(self, runner: Any) -> None:
+        """Do not count the time between epochs."""
+        self._forget()
+
+    def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
+        """Add up an iteration; write a record when one is due."""
+        for name, value in (outputs or {}).items():
+            value = value.detach()
+            self._sums[name] = self._sums[name] + value if name in self._sums else value
+        self._iterations += 1
+        self._images += count_images(data_batch)
+        done = runner.iter + 1
+        self._progress.update(done)
+        if done % self.interval == 0 or done % len(runner.train_dataloader) == 0 or done == runner.max_iters:
+            self._write(runner, self._summarise(runner, done))
+            self._forget()
+
+    def after_val_epoch(self, runner: Any, metrics: dict[str, float] | None = None) -> None:
+        """Write a record of a validation."""
+        record = {'kind': 'val', 'iter': runner.iter, 'epoch': runner.epoch}
+        self._write(runner, {**record, **{name: float(value) for name, value in (metrics or {}).items()}})
+
+    def after_train(self, runner: Any) -> None:
+        """Leave the screen tidy."""
+        self._progress.close()
+
+    def _summarise(self, runner: Any, done: int) -> dict[str, Any]:
+        means = torch.cat([value.float().reshape(-1) for value in self._sums.values()]) / self._iterations
+        all_reduce(means, op='mean')
+        names = [name for key, value in self._sums.items() for name in names_of(key, value)]
+        numbers = with_ratios(dict(zip(names, means.tolist(), strict=True)))  # the only place that waits for the device
+        elapsed = max(time.perf_counter() - self._since, 1e-9)
+        return {
+            'kind': 'train',
+            'iter': done,
+            'epoch': runner.epoch + 1,
+            'lr': runner.optim_wrapper.get_lr()['lr'][0],
+            **numbers,
+            'images_per_s': self._images * runner.world_size / elapsed,
+            'memory_mb': peak_memory_mb(),
+            **{f'ms_{name}': seconds * 1e3 / self._iterations for name, seconds in stopwatch.read().items()},
+        }
+
+    def _write(self, runner: Any, record: dict[str, Any]) -> None:
+        if self._file is None:
+            return
+        self._file.append(record)
+        numbers = {f'{record["kind"]}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
+        runner.visualizer.add_scalars(numbers, step=record['iter'])
+        show = self._progress.note if record['kind'] == 'train' else self._progress.say
+        show(describe(record, runner.max_epochs))
+
+    def _forget(self) -> None:
+        self._sums, self._iterations, self._images = {}, 0, 0
+        self._since = time.perf_counter()
+        stopwatch.read()
+
+
+def names_of(key: str, value: Tensor) -> list[str]:
+    """Name the entries of a value: the threshold of each class is threshold_0, threshold_1, ..."""
+    return [key] if value.dim() == 0 else [f'{key}_{place}' for place in range(value.numel())]
+
+
+def with_ratios(means: dict[str, float]) -> dict[str, float]:
+    """Turn each `part/whole` into part = its mean over that of the whole, which may vary from iteration to iteration.
+
+    So the accuracy of the samples above a threshold counts samples, not iterations; nan where there was none.
+    """
+    numbers = {}
+    for name, value in means.items():
+        part, _, whole = name.partition('/')
+        numbers[part] = (value / means[whole] if means[whole] else math.nan) if whole else value
+    return numbers
+
+
+def count_images(batch: dict[str, Any]) -> int:
+    """Return how many images a batch has, in all its streams; views of one image count once."""
+    if 'labelled' in batch:
+        return sum(len(batch[name]['inputs'][0]) for name in ('labelled', 'unlabelled') if name in batch)
+    return len(batch['labels'])
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory used so far: the GPU's, or the process's where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated() / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def describe(record: dict[str, Any], epochs: int) -> str:
+    """Return a record in a form to read."""
+    head = f'epoch {record["epoch"]}/{epochs}'
+    if record['kind'] == 'val':
+        shown = '  '.join(f'{name} {value:.2f}' for name, value in record.items() if isinstance(value, float))
+        return f'{head}  validation  {shown}'
+    terms = [name for name in record if name.startswith('loss')]
+    terms = ['loss'] if terms == ['loss_cls', 'loss'] or terms == ['loss', 'loss_cls'] else terms
+    losses = '  '.join(f'{name} {record[name]:.4f}' for name in terms)
+    return f'{head}  iter {record["iter"]}  lr {record["lr"]:.3g}  {losses}  {record["images_per_s"]:.0f} images/s'

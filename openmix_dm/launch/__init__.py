@@ -1,0 +1,1 @@
+"""Processes: joined to ranks, started, stopped in good order, put into queues."""

@@ -1,0 +1,166 @@
+"""Bring the processes of a run together: torchrun, our launcher or Slurm; nccl on GPUs and gloo without."""
+
+import faulthandler
+import gc
+import itertools
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from openmix_dm.errors import DistributedError
+from openmix_dm.launch.slurm import translate_slurm
+
+LAUNCHERS = ('none', 'pytorch', 'slurm')
+
+VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
+
+INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
+
+KEYS = 'openmix_dm'
+
+_MEETINGS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
+
+
+@contextmanager
+def processes(launcher: str, config: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+    """Join the processes of a run for as long as it runs; `env_cfg.dist_cfg` may set the time-outs."""
+    limits = (config.get('env_cfg') or {}).get('dist_cfg') or {}
+    try:
+        yield join_processes(launcher, limits.get('timeout', TIMEOUT), limits.get('init_timeout', INIT_TIMEOUT))
+    except DistributedError:
+        raise  # whoever is lost cannot be said goodbye to; the end of this process closes the connections
+    except BaseException as error:
+        _forget_frames(error)
+        leave_processes()
+        raise
+    leave_processes()
+
+
+def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float = INIT_TIMEOUT) -> tuple[int, int]:
+    """Initialise the process group that a launcher has prepared; return rank and world size.
+
+    Before mmengine's Runner, which then leaves it alone: its own way selects a CUDA device on machines that have none.
+    """
+    if launcher == 'none':
+        return 0, 1
+    if launcher == 'slurm':
+        translate_slurm(os.environ)
+    faulthandler.register(signal.SIGQUIT, file=2)  # a rank that seems to hang says where it is
+    missing = [name for name in VARIABLES if name not in os.environ]
+    if missing:
+        raise DistributedError(
+            f'--launcher {launcher} finds no {", ".join(missing)} in the environment; start it by tools/dist_train.sh '
+            'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
+        )
+    rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
+    device = None
+    if torch.cuda.is_available():
+        device = torch.device('cuda', int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
+        torch.cuda.set_device(device)
+    store = meet(rank, world_size, init_timeout)
+    dist.init_process_group(
+        'nccl' if device else 'gloo',
+        store=store,
+        rank=rank,
+        world_size=world_size,
+        timeout=timedelta(seconds=timeout),
+        device_id=device,
+    )
+    return rank, world_size
+
+
+def meet(rank: int, world_size: int, timeout: float) -> Any:
+    """Return the store that all ranks share, once all of them are there."""
+    host, port = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])
+    hosts = rank == 0 and os.environ.get('TORCHELASTIC_USE_AGENT_STORE') != 'True'  # torchrun has a store of its own
+    try:
+        shared = dist.TCPStore(host, port, world_size, hosts, timedelta(seconds=timeout), wait_for_workers=False)
+    except (RuntimeError, ValueError) as error:
+        todo = 'is the port taken? Another one: PORT=...' if rank == 0 else 'did rank 0 start, and can it be reached?'
+        raise DistributedError(
+            f'rank {rank} of {world_size} cannot {"listen at" if rank == 0 else "reach rank 0 at"} {host}:{port} '
+            f'within {timeout:g} s ({_first_line(error)}); {todo}'
+        ) from None
+    restart = os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')
+    store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_MEETINGS)}', shared)
+    store.set(f'joined/{rank}', 'yes')
+    absent = absent_ranks(store, 'joined', world_size, timeout)
+    if absent:
+        raise DistributedError(f'rank {rank}: after {timeout:g} s {_ranks(absent)} of {world_size} had not joined')
+    return store
+
+
+def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> list[int]:
+    """Return the ranks that have not reported an event within a time."""
+    deadline = time.monotonic() + timeout
+    absent = list(range(world_size))
+    while True:
+        absent = [rank for rank in absent if not store.check([f'{event}/{rank}'])]
+        if not absent or time.monotonic() > deadline:
+            return absent
+        time.sleep(0.05)
+
+
+def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedError | None:
+    """Turn what torch raises when other ranks do not answer into an error that names them; None if it is not that."""
+    if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and 'gloo' in str(error).lower())):
+        return None
+    if not dist.is_initialized():
+        return DistributedError(_first_line(error))
+    silent = silent_ranks(patience)
+    who = f'{_ranks(silent)} died or hung' if silent else 'the connection broke'
+    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)})')
+
+
+def silent_ranks(patience: float) -> list[int]:
+    """Say that this rank has lost the others, and return those that say nothing."""
+    found: list[list[int]] = []
+
+    def ask() -> None:
+        store = dist.distributed_c10d._get_default_store()
+        try:
+            store.set(f'lost/{dist.get_rank()}', 'yes')
+            found.append(absent_ranks(store, 'lost', dist.get_world_size(), patience))
+        except RuntimeError:
+            pass
+
+    # In a thread, because rank 0 keeps the store: if it hangs, the question hangs, and that is the answer.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(patience + 0.5)
+    return found[0] if found else [0]
+
+
+def leave_processes() -> None:
+    """Take the process group down, if there is one, and its threads with it.
+
+    The model of a run that has ended holds the group, and stands in cycles. A thread of the group that is still there
+    when the interpreter ends can end the process with SIGABRT, after all work was done.
+    """
+    if dist.is_available() and dist.is_initialized():
+        gc.collect()
+        dist.destroy_process_group()
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of a failed run hold; its traceback stays readable."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _ranks(ranks: list[int]) -> str:
+    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(map(str, ranks))}'
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

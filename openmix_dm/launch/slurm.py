@@ -1,0 +1,92 @@
+"""What Slurm says about a job, and the script that it is given."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, MutableMapping, Sequence
+
+from openmix_dm.errors import DistributedError, ResourceError
+
+FIRST_PORT, PORTS = 20000, 20000
+
+GRACE = 120  # seconds before the time limit at which the ranks are told to save and leave
+
+
+def translate_slurm(environment: MutableMapping[str, str]) -> None:
+    """Set torch's variables from those that srun gives to each task."""
+    missing = [name for name in ('SLURM_PROCID', 'SLURM_NTASKS') if name not in environment]
+    if missing:
+        raise DistributedError(
+            f'--launcher slurm finds no {" and ".join(missing)} in the environment; start it by srun'
+        )
+    environment['RANK'] = environment['SLURM_PROCID']
+    environment['WORLD_SIZE'] = environment['SLURM_NTASKS']
+    environment['LOCAL_RANK'] = environment.get('SLURM_LOCALID', '0')
+    environment.setdefault('MASTER_ADDR', first_host(slurm_nodes(environment)))
+    environment.setdefault('MASTER_PORT', str(port_of(environment.get('SLURM_JOB_ID', '0'))))
+
+
+def port_of(job: str) -> int:
+    """Return a port for a job: two jobs on a node must not meet."""
+    return FIRST_PORT + int(re.sub(r'\D', '', job) or 0) % PORTS
+
+
+def slurm_nodes(environment: Mapping[str, str]) -> str:
+    """Return Slurm's compressed list of the nodes of this step."""
+    nodes = environment.get('SLURM_STEP_NODELIST') or environment.get('SLURM_JOB_NODELIST')
+    if not nodes:
+        raise DistributedError('--launcher slurm finds no SLURM_STEP_NODELIST in the environment; start it by srun')
+    return nodes
+
+
+def first_host(nodes: str) -> str:
+    """Return the first host of a list such as `gpu[003-007,9],login1` or `rack[1-2]n[1-4]`."""
+    first = re.match(r'(?:[^,\[]|\[[^\]]*\])+', nodes)
+    if first is None:
+        raise DistributedError(f'cannot read the node list {nodes!r}')
+    return re.sub(r'\[([^\]]*)\]', lambda group: re.split(r'[-,]', group[1])[0], first[0])
+
+
+def job_script(headers: Sequence[str], setup: Sequence[str], command: str, python: str, after: str = '') -> str:
+    """Return a script for sbatch that runs a training and puts it back into the queue when it was preempted.
+
+    Args:
+        headers: options of sbatch, without their #SBATCH.
+        setup: lines before the training; they set `run`, its folder.
+        command: what srun starts, as one would type it.
+        python: the interpreter that asks the run's folder for its exit code.
+        after: lines between the training and the end; they may change `code`.
+    """
+    return '\n'.join(
+        [
+            '#!/usr/bin/env bash',
+            *(f'#SBATCH {option}' for option in headers),
+            *setup,
+            'rm -f "$run/preempted"',
+            'trap : TERM USR1 USR2 # the ranks answer signals: they save and leave; this script waits for them',
+            '',
+            f'srun --kill-on-bad-exit=1 {command}',
+            'code=$?',
+            '',
+            'if [ -e "$run/preempted" ]; then # saved and not finished: back into the queue',
+            '    scontrol requeue "$SLURM_JOB_ID"',
+            'elif [ "$code" -ne 0 ]; then # the code of the rank that failed, not of those that were killed for it',
+            f'    code=$({shlex.quote(python)} -m openmix_dm.commands.exit_code "$run" "$code")',
+            'fi',
+            f'{after}exit "$code"',
+            '',
+        ]
+    )
+
+
+def call(command: Sequence[str], text: str, otherwise: str) -> str:
+    """Give a text to a command of Slurm; return what it prints. otherwise: what to do where there is no Slurm."""
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True)
+    except OSError as error:
+        raise ResourceError(
+            f'{command[0]} cannot be started ({error}); is this a machine of a Slurm cluster? {otherwise}'
+        ) from None
+    if done.returncode:
+        raise ResourceError(f'{command[0]} refused the job: {done.stderr.strip()}')
+    return done.stdout.strip()

@@ -1,0 +1,1 @@
+"""One run on disk: its folder, checkpoints, lock, records and state."""

@@ -1,0 +1,226 @@
+"""Checkpoints on disk: plain data, written so that a crash at any moment leaves a good one.
+
+Plain data (tensors, numbers, strings, lists, dicts) is what torch's safe loader takes, so nothing is ever unpickled
+that could run code. The order of a save: temporary file, sync, hash, rename, index; then the oldest is removed.
+"""
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from openmix_dm.errors import CheckpointError, ResourceError
+from openmix_dm.utils.files import TEMPORARY, remove_temporary, sha256_of, sync_folder, write_atomically
+
+INDEX = 'checkpoints.json'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One checkpoint as the index knows it."""
+
+    file: str
+    iter: int
+    sha256: str | None  # None: the index does not know the file (a crash came between rename and index)
+
+
+def _age(entry: Entry) -> tuple[int, bool]:
+    return entry.iter, entry.file.startswith('epoch')  # of the last iteration of an epoch: saved after its validation
+
+
+class CheckpointStore:
+    """The checkpoints of one run folder; file names are kept relative, so that the folder can move."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, state: dict[str, Any], name: str, iteration: int, keep: int | None) -> Path:
+        """Write a checkpoint and then remove all but the newest `keep` of them; None removes nothing."""
+        final = self.folder / name
+        entry = Entry(name, iteration, save_file(state, final))
+        found = sorted([*(old for old in self.entries() if old.file != name), entry], key=_age)
+        surplus = max(len(found) - keep, 0) if keep is not None else 0
+        doomed, kept = found[:surplus], found[surplus:]
+        write_atomically(self.folder / INDEX, json.dumps([asdict(each) for each in kept], indent=1))
+        for old in doomed:
+            (self.folder / old.file).unlink(missing_ok=True)
+        return final
+
+    def entries(self) -> list[Entry]:
+        """Return all checkpoints of the folder, oldest first."""
+        known = {entry.file: entry for entry in self._read_index()}
+        for path in self.folder.glob('*.pth'):
+            kind, _, number = path.stem.partition('_')
+            if path.name not in known and kind in ('epoch', 'iter') and number.isdigit():
+                iteration = _iteration_in(path)
+                guess = int(number) * (_epoch_length(list(known.values())) if kind == 'epoch' else 1)
+                known[path.name] = Entry(path.name, guess if iteration is None else iteration, None)
+        return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=_age)
+
+    def newest(self, warn: Callable[[str], None]) -> tuple[Path, dict[str, Any]] | None:
+        """Return the newest checkpoint that verifies and loads, None if there is none; warn about each bad one."""
+        entries = self.entries()
+        for entry in reversed(entries):
+            path = self.folder / entry.file
+            try:
+                state = load_file(path, entry.sha256)
+            except CheckpointError as error:
+                warn(f'{error}; falling back to the checkpoint before it')
+                continue
+            lost = entries[-1].iter - entry.iter
+            if lost:
+                warn(f'{lost} iterations are lost and will be run again')
+            return path, state
+        if entries:
+            raise CheckpointError(f'none of the {len(entries)} checkpoints in {self.folder} can be loaded')
+        return None
+
+    def clean(self) -> None:
+        """Remove what a crash in the middle of a save left behind."""
+        remove_temporary(self.folder)
+
+    def _read_index(self) -> list[Entry]:
+        try:
+            return [Entry(**entry) for entry in json.loads((self.folder / INDEX).read_text())]
+        except (OSError, ValueError, TypeError):
+            return []
+
+
+def save_file(state: dict[str, Any], path: Path) -> str:
+    """Write a file of plain data under a temporary name, sync it and rename it; return its hash.
+
+    Where there is no room, try once more after what is left of broken saves is gone.
+    """
+    temporary = path.with_name(path.name + TEMPORARY)
+    try:
+        _write(state, temporary)
+    except (OSError, RuntimeError):  # torch turns an error of the disk into a RuntimeError
+        remove_temporary(path.parent)
+        try:
+            _write(state, temporary)
+        except (OSError, RuntimeError) as error:
+            remove_temporary(path.parent)
+            raise no_room(path, state, error) from None
+    written = sha256_of(temporary)
+    temporary.replace(path)
+    sync_folder(path.parent)
+    return written
+
+
+def _write(state: dict[str, Any], path: Path) -> None:
+    with path.open('wb') as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def no_room(path: Path, state: Any, error: BaseException) -> ResourceError:
+    """Return an error with the bytes that are needed and those that are left."""
+    free = shutil.disk_usage(path.parent).free
+    why = str(error).strip().splitlines()[0][:150] if str(error).strip() else type(error).__name__
+    return ResourceError(
+        f'{path.name} cannot be written to {path.parent}: it needs about {tensor_bytes(state):,} bytes, {free:,} are '
+        f'free ({why}). The checkpoints before it are intact: make room, then go on with --resume'
+    )
+
+
+def tensor_bytes(state: Any) -> int:
+    """Return the size of all tensors in nested dicts and lists."""
+    if isinstance(state, torch.Tensor):
+        return state.numel() * state.element_size()
+    inner = state.values() if isinstance(state, dict) else state if isinstance(state, list | tuple) else ()
+    return sum(tensor_bytes(each) for each in inner)
+
+
+def load_file(path: str | Path, sha256: str | None = None) -> dict[str, Any]:
+    """Load a checkpoint of plain data onto the CPU; refuse a damaged file and one that would run code."""
+    path = Path(path)
+    if not path.is_file():
+        raise CheckpointError(f'there is no checkpoint {path}')
+    if sha256 is not None and sha256_of(path) != sha256:
+        raise CheckpointError(f'{path} is damaged: its hash is not the one that was stored when it was written')
+    if sha256 is None:
+        _check_archive(path)
+    try:
+        state = torch.load(path, map_location='cpu', weights_only=True)
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else ''
+        raise CheckpointError(
+            f'{path} cannot be loaded as plain data ({type(error).__name__}: {first[:200]}); files that hold other '
+            'objects could run code and are refused'
+        ) from None
+    if not isinstance(state, dict):
+        raise CheckpointError(f'{path} holds a {type(state).__name__}, expected a dict with a state_dict')
+    return state
+
+
+def weights_in(state: dict[str, Any], ema: bool = False) -> dict[str, torch.Tensor]:
+    """Return the weights of a checkpoint, or of a bare state dict."""
+    if ema:
+        if 'ema_state_dict' not in state:
+            raise CheckpointError('the checkpoint has no EMA weights; it was trained without EMA')
+        return state['ema_state_dict']
+    return state.get('state_dict', state)
+
+
+def fill_model(
+    model: torch.nn.Module, weights: dict[str, torch.Tensor], path: str | Path, training: bool = False
+) -> list[str]:
+    """Load weights that came from a file into a model; every key has to fit. Return which of its own were missing.
+
+    Parts that only training needs, a learned mixer or the terms of a loss, may be missing: averaged weights come
+    without them, and what they know of the training set is of no use, and of no size, without it.
+    """
+    optional = tuple(f'{part}.' for part in getattr(model, 'training_only', ()))
+    if not training:
+        own = model.state_dict()
+        weights = {
+            key: value
+            for key, value in weights.items()
+            if not (key.startswith(optional) and key in own and own[key].shape != value.shape)
+        }
+    try:
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise CheckpointError(f'{path} does not fit the model of the config: {error}') from None
+    wrong = [key for key in (*missing, *unexpected) if not key.startswith(optional)]
+    if wrong:
+        raise CheckpointError(
+            f'{path} does not fit the model of the config: {len(missing)} keys are missing, {len(unexpected)} are '
+            f'unexpected, such as {", ".join(wrong[:3])}'
+        )
+    return missing
+
+
+def _check_archive(path: Path) -> None:
+    """Check the sums inside torch's zip format, which torch itself does not look at."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            broken = archive.testzip()
+    except (zipfile.BadZipFile, OSError):
+        return  # not a zip: torch.load says what it is
+    if broken:
+        raise CheckpointError(f'{path} is damaged: the check sum of {broken} is wrong')
+
+
+def _iteration_in(path: Path) -> int | None:
+    """Return the iteration that a file is of, None if it is damaged."""
+    try:
+        return int(load_file(path)['meta']['iter'])
+    except (CheckpointError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _epoch_length(entries: list[Entry]) -> int:
+    """Return the iterations of an epoch as other checkpoints tell them, 1 if none does."""
+    for entry in entries:
+        kind, _, number = Path(entry.file).stem.partition('_')
+        if kind == 'epoch' and number.isdigit() and int(number):
+            return entry.iter // int(number)
+    return 1

@@ -1,0 +1,125 @@
+"""Models from configs, and trained ones from their folders or files."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from mmengine.config import Config
+from torch import Tensor, nn
+
+from openmix_dm.config.check import refusing
+from openmix_dm.config.load import load_config, merge_options, read_plain_config
+from openmix_dm.errors import CheckpointError, ConfigError
+from openmix_dm.registry import MODELS
+from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in
+from openmix_dm.runs.folder import CONFIG
+from openmix_dm.utils.files import sha256_of
+
+WEIGHTS, SUMS = 'model.safetensors', 'SHA256SUMS'  # in a published folder
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model in eval mode, and where it is from."""
+
+    model: nn.Module
+    config: Config
+    checkpoint: Path
+
+
+def open_trained(
+    place: str | Path,
+    config: str | Path | None = None,
+    ema: bool = False,
+    options: tuple[str, ...] = (),
+    device: str | torch.device | None = None,
+) -> TrainedModel:
+    """Load a run folder (its newest good checkpoint), a published folder, or a checkpoint file.
+
+    config: a config file, run as Python; without it the config.py beside the weights is read as plain data, so that
+    nothing in a folder of unknown origin can run. ema: take the averaged weights. options: `key.path=value` changes of
+    the config. device: a GPU if there is one.
+    """
+    folder, path, weights = _find_weights(Path(place), ema)
+    read = _config_beside(folder, path) if config is None else load_config(config)
+    merge_options(read, options)
+    model = build_lone_model(read)
+    fill_model(model, weights, path)
+    return TrainedModel(model.eval().to(device or best_device()), read, path)
+
+
+def build_model(config: Config) -> nn.Module:
+    """Build the model; its random weights are a function of the seed alone, the same on all ranks."""
+    torch.manual_seed(config.randomness.seed)
+    with refusing('model'):
+        return MODELS.build(config.model)
+
+
+def build_lone_model(config: Config) -> nn.Module:
+    """Build the model of a config outside of a run; the caller's random numbers stay as they are."""
+    if config.get('model') is None:
+        raise ConfigError(f'{config.filename} has no model')
+    with torch.random.fork_rng(devices=[]):
+        config.setdefault('randomness', {'seed': 0})
+        try:
+            return build_model(config)
+        except ConfigError as error:
+            modules = (config.get('custom_imports') or {}).get('imports')
+            hint = f'; its config needs {modules}: import that first, if you trust it' if modules else ''
+            raise ConfigError(f'{error}{hint}') from None
+
+
+def best_device() -> torch.device:
+    """Return a GPU if there is one."""
+    return torch.device('cuda' if torch.cuda.is_available() else 'cpu')
+
+
+def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]]:
+    """Return the folder, the file and its weights."""
+    if place.is_dir():
+        if (place / WEIGHTS).is_file():
+            check_sums(place)
+            return place, place / WEIGHTS, _read_file(place / WEIGHTS, ema)
+        found = CheckpointStore(place).newest(lambda text: print(f'warning: {text}', file=sys.stderr))
+        if found is None:
+            raise CheckpointError(
+                f'{place} holds no checkpoint (epoch_<n>.pth, iter_<n>.pth or {WEIGHTS}); expected the folder of a '
+                'run, such as work_dirs/digits/r8_mixup_dm/seed0'
+            )
+        return place, found[0], weights_in(found[1], ema)
+    return place.parent, place, _read_file(place, ema)
+
+
+def _read_file(path: Path, ema: bool) -> dict[str, Tensor]:
+    if path.suffix != '.safetensors':
+        return weights_in(load_file(path), ema)
+    if ema:
+        raise CheckpointError(f'{path} holds one set of weights; whether it is the averaged one was chosen by publish')
+    if not path.is_file():
+        raise CheckpointError(f'there is no checkpoint {path}')
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file as read
+
+    try:
+        return read(path)
+    except SafetensorError as error:
+        raise CheckpointError(f'{path} is damaged or no safetensors file: {error}') from None
+
+
+def _config_beside(folder: Path, path: Path) -> Config:
+    if not (folder / CONFIG).is_file():
+        raise ConfigError(f'there is no {CONFIG} beside {path.name} in {folder}; name the config that it was made with')
+    return read_plain_config(folder / CONFIG)
+
+
+def check_sums(folder: Path) -> None:
+    """Refuse a published folder whose files are not those that were published."""
+    try:
+        lines = (folder / SUMS).read_text().splitlines()
+    except FileNotFoundError:
+        raise CheckpointError(f'{folder} has no {SUMS}: it is not whole; publish it again') from None
+    for line in lines:
+        expected, _, name = line.partition('  ')
+        if Path(name).name != name or not (folder / name).is_file() or sha256_of(folder / name) != expected:
+            raise CheckpointError(f'{folder / name} is not the file that was published: its hash is not in {SUMS}')

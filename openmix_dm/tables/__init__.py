@@ -1,0 +1,1 @@
+"""Tables of results, whoever printed them: their cells, runs, numbers and forms."""

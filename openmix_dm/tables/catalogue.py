@@ -1,0 +1,150 @@
+"""Which tables there are: those that a package registers, and Python files of rows x columns -> configs."""
+
+import re
+import runpy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, get_args
+
+from openmix_dm.errors import ConfigError
+from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
+from openmix_dm.utils.suggest import did_you_mean
+
+CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
+
+_REGISTERED: list[Callable[[], Sequence[Table]]] = []
+NEEDED = ('title', 'columns', 'rows')
+
+DEFAULTS = {'baseline': '', 'metric': 'top1', 'protocol': 'median_last10', 'trials': 3, 'axis': ''}
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a table; its name is that of the file.
+
+    The file sets `title`, `columns` (names) and `rows` (name -> for each column a config, `dict(config=..., options=
+    ['key=value'])`, or None for an empty cell), and may set `baseline` (the column, or else the row, that the others
+    are compared with), `metric`, `protocol`, `trials` and `axis` (rows are values of this setting, to be plotted).
+    """
+    path = Path(path)
+    values = _load(path)
+    columns, rows = values['columns'], values['rows']
+    _check(path, values)
+    ids = {(row, column): f'{_slug(row)}/{_slug(column)}' for row in rows for column in columns}
+    if len(set(ids.values())) < len(ids):
+        raise ConfigError(f'{path}: two rows or two columns have names that differ only in signs')
+    against_column = values['baseline'] in columns
+    cells = []
+    for row, entries in rows.items():
+        for column, entry in zip(columns, entries, strict=True):
+            config, options = _entry(path, row, column, entry)
+            own = column if against_column else row
+            other = (row, values['baseline']) if against_column else (values['baseline'], column)
+            cells.append(
+                Cell(
+                    id=ids[row, column],
+                    row=row,
+                    column=column,
+                    config=config,
+                    metric=values['metric'],
+                    protocol=values['protocol'],
+                    baseline=ids[other] if config and values['baseline'] not in ('', own) else None,
+                    facts={'row': row, 'column': column},
+                    options=options,
+                )
+            )
+    return Table(path.stem, values['title'], tuple(cells), values['trials'], axis=values['axis'])
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ConfigError(f'there is no table {path}')
+    try:
+        names = runpy.run_path(str(path))
+    except Exception as error:
+        raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
+    data = {
+        name: value
+        for name, value in names.items()
+        if not name.startswith('_') and not isinstance(value, ModuleType | FunctionType | type)
+    }
+    known = {*NEEDED, *DEFAULTS}
+    for name in data:
+        if name not in known:
+            raise ConfigError(
+                f'{path} sets {name!r}, which a table does not have{did_you_mean(name, known)}; '
+                'names of your own begin with _'
+            )
+    missing = [name for name in NEEDED if name not in data]
+    if missing:
+        raise ConfigError(f'{path} sets no {", ".join(missing)}: a table has a title, columns and rows')
+    return {**DEFAULTS, **data}
+
+
+def _check(path: Path, values: dict[str, Any]) -> None:
+    columns, rows, baseline, trials = (values[name] for name in ('columns', 'rows', 'baseline', 'trials'))
+    if not isinstance(rows, dict) or not rows or not columns:
+        raise ConfigError(f'{path}: rows must be a dict of names and lists, and columns a list, neither of them empty')
+    for row, entries in rows.items():
+        if not isinstance(entries, list | tuple) or len(entries) != len(columns):
+            raise ConfigError(f'{path}: row {row!r} must list {len(columns)} configs, one for each of {columns}')
+    if baseline and baseline not in columns and baseline not in rows:
+        raise ConfigError(
+            f'{path}: baseline {baseline!r} is neither a column nor a row{did_you_mean(baseline, [*columns, *rows])}'
+        )
+    if not isinstance(trials, int) or trials < 1:
+        raise ConfigError(f'{path}: trials must be a whole number, 1 or above, got {trials!r}')
+    for name, kinds in (('metric', get_args(Metric)), ('protocol', get_args(Protocol))):
+        if values[name] not in kinds:
+            raise ConfigError(f'{path}: {name} must be one of {", ".join(kinds)}, got {values[name]!r}')
+
+
+def _entry(path: Path, row: str, column: str, entry: Any) -> tuple[str | None, tuple[str, ...]]:
+    """Return config and options of an entry; configs are looked for in configs/, then beside the table."""
+    if entry is None:
+        return None, ()
+    settings = {'config': entry} if isinstance(entry, str | Path) else entry
+    if not isinstance(settings, dict) or not {'config'} <= settings.keys() <= {'config', 'options'}:
+        raise ConfigError(
+            f'{path}, {row}, {column}: expected a config, dict(config=..., options=[...]) or None, got {entry!r}'
+        )
+    config, options = str(settings['config']), tuple(settings.get('options', ()))
+    if (CONFIGS / config).is_file():
+        return config, options
+    beside = path.absolute().parent / config
+    if not beside.is_file():
+        near = [str(file.relative_to(CONFIGS)) for file in CONFIGS.glob('*/*.py')]
+        raise ConfigError(f'{path}, {row}, {column}: there is no config {config}{did_you_mean(config, near)}')
+    return str(beside.resolve()), options
+
+
+def _slug(name: str) -> str:
+    """Return a name in small letters, digits, dots and dashes, as --cells matches it."""
+    return re.sub(r'[^a-z0-9.]+', '-', name.lower()).strip('-')
+
+
+def register_tables(tables: Callable[[], Sequence[Table]]) -> None:
+    """Let the command line know the tables of a package; they are made when they are asked for."""
+    if tables not in _REGISTERED:
+        _REGISTERED.append(tables)
+
+
+def all_tables() -> dict[str, Table]:
+    """Return the registered tables and those of configs/tables, by name."""
+    registered = [table for tables in _REGISTERED for table in tables()]
+    own = [read_table(path) for path in sorted((CONFIGS / 'tables').glob('*.py'))]
+    return {table.name: table for table in (*registered, *own)}
+
+
+def find_table(name: str) -> Table:
+    """Return a table by its name, by the paper's number ('Table A2', 'A2') or by the path of its file."""
+    if name.endswith('.py'):
+        return read_table(Path(name))
+    tables = all_tables()
+    if name in tables:
+        return tables[name]
+    by_number = {table.source.lower(): table for table in tables.values() if table.source}
+    for key in (name.lower(), f'table {name.lower()}'):
+        if key in by_number:
+            return by_number[key]
+    raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: python tools/table.py list')

@@ -1,0 +1,47 @@
+"""What a table is made of, whether the paper's or a user's own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Metric = Literal['top1', 'fgsm', 'memory', 'hours']
+
+# Keys of `final` in run.json; `ema_`: of the averaged weights, as semi-supervised trainings from scratch report them.
+Protocol = Literal['median_last10', 'best', 'last', 'ema_median_last10', 'ema_best', 'ema_last']
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table, and the training that makes it.
+
+    Cells of several tables may name one config: its runs are shared, `work_dirs/<dataset>/<config name>/seed<k>`.
+    """
+
+    id: str  # unique in its table, e.g. 'cifar100/r18/mixup/dm'; --cells GLOB matches it
+    row: str
+    column: str
+    config: str | None  # relative to configs/; None where the paper prints "-"
+    metric: Metric = 'top1'
+    protocol: Protocol = 'median_last10'
+    printed: float | None = None  # the paper's number, in the unit that it prints
+    printed_std: float | None = None
+    baseline: str | None = None  # id of the cell that this one is compared with: DM's gain is over it
+    facts: dict[str, str] = field(default_factory=dict)  # dataset, backbone, method, loss, setting
+    options: tuple[str, ...] = ()  # KEY=VALUE that override the config: a point of an ablation needs no file of its own
+
+
+@dataclass(frozen=True)
+class Table:
+    """A named set of cells that are run and collected together."""
+
+    name: str  # what the command line calls it: 'cifar_tiny_static', 'digits'
+    title: str
+    cells: tuple[Cell, ...]
+    trials: int = 3  # runs of each config, with seeds 0, 1, ...
+    source: str = ''  # 'Table 1' of the paper, or nothing for a table of one's own
+    axis: str = ''  # rows are values of this setting: they are drawn as curves, too
+    expected: Callable[[Cell], dict[str, Any]] | None = None  # the values that the config of a cell has to have
+
+    def runnable(self) -> tuple[Cell, ...]:
+        """Return the cells that a training can fill."""
+        return tuple(cell for cell in self.cells if cell.config is not None)

@@ -1,0 +1,93 @@
+"""Put the page together."""
+
+from html import escape
+
+from openmix_dm.tables.formats.grid import Entry, Grid, facts, make_grid
+from openmix_dm.tables.page.details import details
+from openmix_dm.tables.page.plots import effect, learning_curves
+from openmix_dm.tables.page.style import STYLE
+from openmix_dm.tables.results import Results
+
+
+def to_html(results: Results) -> str:
+    """Return one page that needs nothing from anywhere else."""
+    table, grid = results.table, make_grid(results)
+    curves = learning_curves(results)
+    charts = f'<h2>Validation accuracy</h2><p class="note">{CURVES}</p>{grid_of(list(curves.values()))}'
+    any_mean = any(result.mean for result in results.by_id.values())
+    plot = grid_of([effect(results)], 'one') if table.axis and any_mean else ''
+    runs = details(results)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(table.name)}</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>'
+        f'<h1>{escape(table.title)}</h1><p class="note">{escape(origin(results))}</p>'
+        f'{main_table(grid, results)}{notes(grid)}'
+        f'<p class="facts">{"<br>".join(map(escape, facts(results)))}</p>{plot}'
+        f'{charts if curves else ""}{f"<h2>Runs</h2>{SAMPLES}{runs}" if runs else ""}</body></html>\n'
+    )
+
+
+SAMPLES = '<p class="note">Pictures: the mixer asked for half of each image, with the label that it gives.</p>'
+
+CURVES = 'Mean over trials; the band reaches from the lowest to the highest. The axis leaves out the first rise.'
+
+
+def grid_of(charts: list[str], kind: str = '') -> str:
+    """Return charts beside each other, as many as fit."""
+    return f'<div class="charts {kind}">{"".join(charts)}</div>'
+
+
+def origin(results: Results) -> str:
+    """Say where the table is from and which command makes it."""
+    table = results.table
+    source = f'{table.source} of the paper, ' if table.source else ''
+    return f'{source}table {table.name}: python tools/table.py run {table.name}'
+
+
+def main_table(grid: Grid, results: Results) -> str:
+    """Return the table itself; our numbers lead to their runs."""
+    links = {(cell.row, cell.column): cell.id for cell in results.table.cells}
+    head = ''.join(f'<th{" class=paper" if "paper" in name else ""}>{lines(name)}</th>' for name in grid.head)
+    body = []
+    for row in grid.rows:
+        fields = [
+            field(entry, links.get((row[0].main, name)) if entry.kind == 'ours' else None)
+            for name, entry in zip(grid.head, row, strict=True)
+        ]
+        body.append(f'<tr>{"".join(fields)}</tr>')
+    foot = f'<tfoot><tr>{"".join(field(entry) for entry in grid.closing)}</tr></tfoot>' if grid.closing else ''
+    return (
+        f'<div class="wide"><table class="main"><thead><tr>{head}</tr></thead>'
+        f'<tbody>{"".join(body)}</tbody>{foot}</table></div>'
+    )
+
+
+def lines(name: str) -> str:
+    """Break a name of several parts into lines."""
+    return escape(name).replace(', ', ',<br>')
+
+
+def field(entry: Entry, link: str | None = None) -> str:
+    """Return one field of the table."""
+    text = escape(entry.main)
+    if link and entry.main not in ('', '-'):
+        text = f'<a href="#{escape(link, quote=True)}">{text}</a>'
+    marks = f'<sup>{escape(entry.marks)}</sup>' if entry.marks else ''
+    extra = f'<span class="extra">{escape(entry.extra)}</span>' if entry.extra else ''
+    return f'<td class="{entry.kind}{direction(entry)}">{text}{marks}{extra}</td>'
+
+
+def direction(entry: Entry) -> str:
+    """Colour a gain only where its interval leaves zero out."""
+    if entry.kind not in ('gain', 'less') or not entry.extra:
+        return ''
+    low, high = (float(end) for end in entry.extra.strip('[]').split(','))
+    better, worse = (low > 0, high < 0) if entry.kind == 'gain' else (high < 0, low > 0)
+    return ' better' if better else ' worse' if worse else ''
+
+
+def notes(grid: Grid) -> str:
+    """Return what the letters stand for."""
+    lines = (f'<sup>{letter}</sup> {escape(text)}' for text, letter in grid.notes.items())
+    return f'<p class="note">{"<br>".join(lines)}</p>' if grid.notes else ''

@@ -1,0 +1,178 @@
+"""What came out of a table: each cell's trials, mean, gain and shortcomings, read from the work dirs alone."""
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from openmix_dm.config.load import load_config
+from openmix_dm.errors import ConfigError
+from openmix_dm.runs.folder import RunFolder
+from openmix_dm.runs.state import State, read_state
+from openmix_dm.tables.cells import Cell, Table
+from openmix_dm.tables.plan import EPS_255, FGSM, config_path, run_folder
+from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
+
+EPOCHS = 'train_cfg.max_epochs'
+
+UNITS = {'top1': '%', 'fgsm': '% error', 'memory': 'GB', 'hours': 'h'}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a cell."""
+
+    seed: int
+    folder: RunFolder
+    state: State
+    value: float | None  # of a run that is not done: what it has reached so far
+    record: dict[str, Any] = field(default_factory=dict)  # run.json
+    changes: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # key -> (of the run, of the table)
+
+
+@dataclass(frozen=True)
+class Result:
+    """All trials of a cell."""
+
+    cell: Cell
+    wanted: int
+    trials: tuple[Trial, ...]
+
+    @cached_property
+    def finished(self) -> dict[int, float]:
+        """Return the numbers of finished trials by seed."""
+        return {t.seed: t.value for t in self.trials if t.state.kind == 'done' and t.value is not None}
+
+    @cached_property
+    def mean(self) -> Mean | None:
+        """Return the mean of the finished trials, or of what unfinished ones have reached."""
+        reached = [trial.value for trial in self.trials if trial.value is not None]
+        return mean_of(list(self.finished.values())) or mean_of(reached)
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """Say in what the cell is below its protocol."""
+        if self.cell.config is None or self.mean is None:
+            return ()
+        if not self.finished:
+            epochs = max((trial.state.epoch, trial.state.epochs) for trial in self.trials if trial.value is not None)
+            marks = [f'unfinished: epoch {epochs[0]} of {epochs[1]}']
+        elif len(self.finished) < self.wanted:
+            marks = [f'{len(self.finished)} of {self.wanted} trials']
+        else:
+            marks = []
+        changes = {k: v for trial in self.trials if trial.value is not None for k, v in trial.changes.items()}
+        if EPOCHS in changes:
+            run, table = changes.pop(EPOCHS)
+            marks.append(f'{run} epochs instead of {table}')
+        if changes:
+            marks.append('other settings: ' + ', '.join(f'{k} {a!r} instead of {b!r}' for k, (a, b) in changes.items()))
+        return tuple(marks)
+
+
+@dataclass(frozen=True)
+class Results:
+    """A table with what came out of it."""
+
+    table: Table
+    by_id: dict[str, Result]
+
+    def gain(self, cell: Cell) -> Interval | None:
+        """Return the gain of a cell over its baseline, from finished trials of equal seed."""
+        base = self.by_id.get(cell.baseline or '')
+        return paired_gain(self.by_id[cell.id].finished, base.finished) if base else None
+
+    def printed_gain(self, cell: Cell) -> float | None:
+        """Return the gain that the paper's numbers show."""
+        base = self.by_id.get(cell.baseline or '')
+        if base is None or cell.printed is None or base.cell.printed is None:
+            return None
+        return cell.printed - base.cell.printed
+
+    def average_gain(self, column: str) -> Interval | None:
+        """Return the mean gain over the rows of a column."""
+        compared = [cell for cell in self.column(column) if cell.baseline in self.by_id]
+        return average_gain([(self.by_id[c.id].finished, self.by_id[c.baseline or ''].finished) for c in compared])
+
+    def average_printed_gain(self, column: str) -> float | None:
+        """Return the mean gain of the paper's numbers, recomputed."""
+        gains = [gain for cell in self.column(column) if (gain := self.printed_gain(cell)) is not None]
+        return sum(gains) / len(gains) if gains else None
+
+    def column(self, name: str) -> list[Cell]:
+        """Return the cells of a column."""
+        return [cell for cell in self.table.cells if cell.column == name]
+
+    def runs(self) -> list[Trial]:
+        """Return the trials that have started, each run once."""
+        trials = [trial for result in self.by_id.values() for trial in result.trials if trial.record]
+        return list({trial.folder.path: trial for trial in trials}.values())
+
+
+def collect(table: Table, root: Path, trials: int | None = None) -> Results:
+    """Read the results of a table."""
+    wanted = table.trials if trials is None else trials
+    if wanted < 1:
+        raise ConfigError(f'--trials must be at least 1, got {wanted}')
+    results = {}
+    for cell in table.cells:
+        seeds = range(wanted) if cell.config else ()
+        results[cell.id] = Result(cell, wanted, tuple(read_trial(cell, seed, root) for seed in seeds))
+    return Results(table, results)
+
+
+def read_trial(cell: Cell, seed: int, root: Path) -> Trial:
+    """Read one run of a cell."""
+    folder = RunFolder(run_folder(cell, seed, root))
+    state, record = read_state(folder.path), folder.read()
+    if not record:
+        return Trial(seed, folder, state, None)
+    config = load_config(config_path(cell), cell.options)
+    config.setdefault('randomness', {})['seed'] = seed
+    return Trial(seed, folder, state, value_of(cell, folder, record, state), record, folder.changes(config))
+
+
+def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State) -> float | None:
+    """Return the number that a cell takes from a run."""
+    if cell.metric == 'top1':
+        final = record.get('final') if state.kind == 'done' else folder.final()
+        return (final or {}).get(cell.protocol)
+    if cell.metric == 'memory':
+        return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
+    if cell.metric == 'hours':
+        return record.get('hours')
+    return attacked_error(folder.path)
+
+
+def attacked_error(folder: Path) -> float | None:
+    """Return the error under FGSM that analyze.py left in a run folder."""
+    try:
+        record = json.loads((folder / FGSM).read_text())
+        return record['runs'][0]['fgsm'][record['eps_255'].index(EPS_255)]
+    except (FileNotFoundError, ValueError, KeyError, IndexError):
+        return None
+
+
+def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float]) -> Interval | None:
+    """Return the gain over a baseline from the seeds that both have: a seed starts both from the same weights."""
+    differences = [ours[seed] - baseline[seed] for seed in sorted(ours.keys() & baseline.keys())]
+    return t_interval(differences) if differences else None
+
+
+def average_gain(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> Interval | None:
+    """Return the mean over rows of (ours, baseline); the interval is that of the rows' mean over the seeds of all.
+
+    Rows are no independent trials (they share seeds, data and network), so that the seeds are what is counted.
+    """
+    rows = [gain.mean for ours, base in pairs if (gain := paired_gain(ours, base)) is not None]
+    if not rows:
+        return None
+    used = [(ours, base) for ours, base in pairs if ours.keys() & base.keys()]
+    shared = set.intersection(*(set(ours) & set(base) for ours, base in used))
+    if not shared or any(ours.keys() & base.keys() != shared for ours, base in used):
+        # seeds differ between rows: a mean, but no interval for it
+        return Interval(statistics.fmean(rows), None, None, len(shared))
+    return t_interval([statistics.fmean(ours[seed] - base[seed] for ours, base in used) for seed in sorted(shared)])

@@ -1,0 +1,144 @@
+"""Charts: size, colours and words that all of them share, and how they are saved together with their numbers."""
+
+import io
+import json
+import math
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openmix_dm.errors import ConfigError
+from openmix_dm.utils.files import write_atomically
+
+# Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
+
+MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+
+FORMATS = ('.png', '.svg', '.pdf')
+
+LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
+
+
+def check_out(out: Path) -> None:
+    """Refuse a place that a figure cannot be written to, before any work."""
+    if out.suffix.lower() not in FORMATS:
+        raise ConfigError(f'--out must end in {", ".join(FORMATS)}, got {out}')
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')
+
+
+def plain_figure(columns: int = 1, rows: int = 1, width: float = 4.6, height: float = 3.6) -> tuple[Any, Any]:
+    """Return a figure and its axes, (rows, columns), laid out without overlaps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, height * rows), dpi=120, layout='constrained')
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def style(number: int) -> dict[str, Any]:
+    """Return colour and marker of the n-th line."""
+    return {'color': COLOURS[number % len(COLOURS)], 'marker': MARKERS[number % len(MARKERS)], 'markersize': 4}
+
+
+def finish(axis: Any, title: str, x: str, y: str) -> None:
+    """Give an axis its words and a light grid."""
+    axis.set_title(title, fontsize=10)
+    axis.set_xlabel(x, fontsize=9)
+    axis.set_ylabel(y, fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.grid(True, alpha=0.25, linewidth=0.6)
+    for side in ('top', 'right'):
+        axis.spines[side].set_visible(False)
+
+
+def add_legend(figure: Any, axis: Any) -> None:
+    """Explain the lines of an axis: inside it if they are few, below the figure otherwise."""
+    handles, labels = axis.get_legend_handles_labels()
+    if not handles:
+        return
+    if len(handles) < LEGEND_BELOW:
+        axis.legend(fontsize=8, frameon=False)
+    else:
+        columns = 3 if len(handles) % 3 == 0 or len(handles) > 6 else 2
+        figure.legend(handles, labels, loc='outside lower center', ncols=columns, fontsize=8, frameon=False)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve; low and high bound a band, or error bars at the points."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def line_chart(
+    title: str,
+    lines: Sequence[Line],
+    x_label: str,
+    y_label: str,
+    y_range: tuple[float, float],
+    names: Sequence[str] | None = None,
+) -> Any:
+    """Draw curves with bands; with names of the places 0, 1, ... on the x axis, draw points with error bars."""
+    figure, axes = plain_figure(width=4.4, height=2.8)
+    axis = axes[0][0]
+    for number, line in enumerate(lines):
+        colour = COLOURS[number % len(COLOURS)]
+        (curve,) = axis.plot(line.x, line.y, color=colour, label=line.name, marker='o' if names else '', markersize=4)
+        curve.set_gid('curve')
+        if names:
+            axis.vlines(line.x, line.low, line.high, color=colour, alpha=0.6, linewidth=1.2)
+        else:
+            axis.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+    margin = max((y_range[1] - y_range[0]) * 0.06, 0.05)
+    axis.set_ylim(y_range[0] - margin, y_range[1] + margin)
+    if names:
+        axis.set_xticks(range(len(names)), names)
+        axis.set_xlim(-0.5, len(names) - 0.5)
+    finish(axis, title, x_label, y_label)
+    axis.title.set_fontsize(min(10.0, 430 / max(len(title), 1)))  # so that a long one fits
+    add_legend(figure, axis)
+    return figure
+
+
+def to_svg(figure: Any) -> str:
+    """Return a figure as SVG for a page that may hold others: letters stay letters, names are unique, no clock."""
+    import matplotlib
+
+    file = io.StringIO()
+    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': 'openmix_dm', 'font.family': 'sans-serif'}):
+        figure.savefig(file, format='svg', metadata={'Date': None})
+    drawn = file.getvalue()
+    # a page has no use for the description of the program, and no room for a style of all its elements
+    drawn = re.sub(r'<metadata>.*?</metadata>|<style.*?</style>', '', drawn[drawn.index('<svg') :].strip(), flags=re.S)
+    drawn = drawn.replace('id="curve"', 'class="curve"')
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', drawn))
+    prefix = f'c{zlib.crc32(drawn.encode()):x}-'
+    drawn = re.sub(r' id="([^"]+)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else '', drawn)
+    return re.sub(r'(url\(#|href="#)', lambda start: f'{start[1]}{prefix}', drawn)
+
+
+def save(out: Path, figure: Any, record: dict[str, Any]) -> None:
+    """Write the figure and, beside it, its numbers as strict JSON."""
+    figure.savefig(out)
+    numbers = out.with_suffix('.json')
+    write_atomically(numbers, json.dumps(_finite(record), indent=1, allow_nan=False) + '\n')
+    print(f'wrote {out} and {numbers}')
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data in which what is not finite is null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,121 @@
+"""tools/export.py: predict, publish and onnx."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import torch
+from export.test_loaded_model import write_digit
+from support.trained_runs import digits_run, vit_run
+
+import openmix_dm
+from openmix_dm.commands.export import main
+from openmix_dm.datasets.digits import Digits
+from openmix_dm.errors import CheckpointError, NumericError
+from openmix_dm.evaluation.pixels import logits_of
+from openmix_dm.export import onnx as onnx_export
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / 'pictures' / 'inner'
+    folder.mkdir(parents=True)
+    for place in range(5):
+        write_digit(folder / f'{place}.png', place)
+    return folder.parent
+
+
+def test_predict_folders_and_files(pictures, tmp_path, capsys):
+    out = tmp_path / 'answers.json'
+    single = str(pictures / 'inner' / '3.png')
+    assert main(['predict', str(digits_run()), str(pictures), single, '--topk', '2', '--out', str(out)]) == 0
+    rows = json.loads(out.read_text())
+    assert [row['file'] for row in rows] == [*(str(pictures / 'inner' / f'{i}.png') for i in range(5)), single]
+    model = openmix_dm.load(digits_run(), device='cpu').model
+    p = logits_of(model, Digits('test').images[:5].float() / 255).softmax(1)
+    for row, expected in zip(rows, p, strict=False):
+        best = expected.topk(2)
+        assert row['labels'] == best.indices.tolist()
+        assert row['p'] == pytest.approx(best.values.tolist(), abs=1e-4)
+        assert row['classes'] == [str(label) for label in row['labels']]
+    assert f'{single}: {rows[3]["classes"][0]} ' in capsys.readouterr().out
+
+
+def test_publish_is_whole_and_safe(tmp_path, capsys):
+    out = tmp_path / 'published'
+    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    assert {path.name for path in out.iterdir()} == {'model.safetensors', 'config.py', 'model.json', 'SHA256SUMS'}
+    subprocess.run(['sha256sum', '-c', 'SHA256SUMS'], cwd=out, check=True, capture_output=True)
+    card = json.loads((out / 'model.json').read_text())
+    assert card['classes'] == list('0123456789')
+    assert card['metrics']['final']['last'] > 20
+    assert str(digits_run()) not in (out / 'config.py').read_text()
+    images = torch.rand(3, 3, 16, 16)
+    one, other = (openmix_dm.load(place, device='cpu').model for place in (digits_run(), out))
+    assert torch.equal(logits_of(one, images), logits_of(other, images))
+    assert main(['publish', str(digits_run()), '--out', str(out)]) == 2
+    assert 'nothing is overwritten' in capsys.readouterr().err
+    again = tmp_path / 'again'
+    assert main(['publish', str(out), '--out', str(again)]) == 0  # a published model can be published
+
+
+@pytest.mark.parametrize('name', ['model.safetensors', 'config.py', 'model.json'])
+def test_a_changed_file_is_refused(name, tmp_path):
+    out = tmp_path / 'published'
+    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    with (out / name).open('ab') as file:
+        file.write(b' ')
+    with pytest.raises(CheckpointError, match='not the file that was published'):
+        openmix_dm.load(out)
+    (out / 'SHA256SUMS').unlink()
+    with pytest.raises(CheckpointError, match='not whole'):
+        openmix_dm.load(out)
+
+
+needs_onnx = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in onnx_export.NEEDED), reason='onnx is not installed'
+)
+
+
+@needs_onnx
+@pytest.mark.slow
+@pytest.mark.parametrize('run', [digits_run, vit_run])
+def test_onnx_answers_as_the_model_does(run, tmp_path, capsys):
+    import onnxruntime
+
+    out = tmp_path / 'model.onnx'
+    assert main(['onnx', str(run()), '--out', str(out)]) == 0
+    assert 'images (N, 3, 16, 16) in [0, 1]' in capsys.readouterr().out
+    images = torch.rand(7, 3, 16, 16)
+    model = openmix_dm.load(run(), device='cpu').model
+    with torch.no_grad():
+        expected = logits_of(model, images).numpy()
+    (found,) = onnxruntime.InferenceSession(str(out)).run(None, {'images': images.numpy()})
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+    if run is digits_run:  # a file of another model is found out
+        with torch.no_grad():
+            model.head.fc.bias += 1
+        with pytest.raises(NumericError, match='logits differ'):
+            onnx_export.compare(onnx_export.FromPixels(model), out, 16, 16)
+
+
+def test_mistakes_are_refused(tmp_path, capsys, monkeypatch):
+    run, empty = str(digits_run()), tmp_path / 'empty'
+    empty.mkdir()
+    assert main(['predict', run, str(empty)]) == 3
+    assert main(['predict', run, str(tmp_path / 'no.png')]) == 3
+    assert main(['predict', run, str(empty), '--topk', '0']) == 2
+    assert main(['predict', str(empty), str(write_digit(tmp_path / 'a.png', 0))]) == 4
+    (tmp_path / 'b.png').write_bytes(b'no image')
+    assert main(['predict', run, str(tmp_path / 'b.png')]) == 3
+    assert main(['onnx', run, '--out', str(tmp_path / 'a.txt')]) == 2
+    assert main(['onnx', run, '--out', str(tmp_path / 'a.onnx'), '--size', '1', '2', '3']) == 2
+    assert main(['publish', run, '--ema', '--out', str(tmp_path / 'ema')]) == 4
+    monkeypatch.setattr(onnx_export, 'NEEDED', ('not_installed',))
+    assert main(['onnx', run, '--out', str(tmp_path / 'a.onnx')]) == 2
+    assert "pip install 'openmix_dm[export]'" in capsys.readouterr().err
+    assert not (tmp_path / 'a.onnx').exists()
+    shutil.rmtree(empty)

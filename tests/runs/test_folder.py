@@ -1,0 +1,78 @@
+import json
+
+import pytest
+
+from openmix_dm.config import load as configs
+from openmix_dm.errors import ConfigError
+from openmix_dm.runs.folder import RunFolder
+from openmix_dm.runs.records import METRICS, summarise, to_line, trim_records
+
+
+@pytest.fixture
+def folder(tmp_path, root):
+    folder = RunFolder(tmp_path / 'run')
+    folder.start(configs.load_config(root / 'configs/digits/r8_mixup_dm.py'), seed=3, world_size=2)
+    return folder
+
+
+def record(folder, *lines):
+    with (folder.path / METRICS).open('a') as file:
+        file.writelines(to_line(line) for line in lines)
+
+
+def val(epoch, top1, **more):
+    return {'kind': 'val', 'iter': 10 * epoch, 'epoch': epoch, 'top1': top1, **more}
+
+
+def test_start_writes_what_the_run_is(folder):
+    run = folder.read()
+    assert (run['state'], run['seed'], run['world_size']) == ('running', 3, 2)
+    assert configs.load_config(folder.path / 'config.py').global_batch_size == 100
+
+
+def test_a_used_folder_is_refused(folder, tmp_path):
+    with pytest.raises(ConfigError, match='--resume'):
+        folder.check_unused()
+    RunFolder(tmp_path / 'new').check_unused()
+
+
+def test_final_numbers(folder):
+    record(folder, *(val(epoch, float(epoch % 7), ema_top1=50.0 + epoch) for epoch in range(1, 21)))
+    final = folder.final()
+    assert final['best'] == 6
+    assert final['last'] == 20 % 7
+    last = sorted(epoch % 7 for epoch in range(11, 21))
+    assert final['median_last10'] == (last[4] + last[5]) / 2
+    assert final['ema_median_last10'] == 65.5
+
+
+def test_median_of_fewer_than_ten():
+    assert summarise([1.0, 5.0, 3.0]) == {'median_last10': 3.0, 'best': 5.0, 'last': 3.0}
+
+
+def test_trim_forgets_what_comes_after(folder):
+    record(folder, val(1, 1.0), val(2, 2.0), val(3, 3.0))
+    trim_records(folder.path / METRICS, 20)
+    assert [line['epoch'] for line in folder.records()] == [1, 2]
+
+
+def test_a_line_that_a_crash_cut_off_is_left_out(folder):
+    record(folder, val(1, 1.0))
+    with (folder.path / METRICS).open('a') as file:
+        file.write('{"kind": "val", "it')
+    assert len(folder.records()) == 1
+
+
+def test_lines_are_strict_json():
+    line = to_line({'kind': 'train', 'loss': float('nan'), 'lr': 0.1})
+    assert json.loads(line, parse_constant=lambda name: pytest.fail(name)) == {'kind': 'train', 'loss': None, 'lr': 0.1}
+
+
+def test_hours_add_up_over_continuations(folder, root):
+    folder.finish('preempted', 1800)
+    folder.start(configs.load_config(root / 'configs/digits/r8_mixup_dm.py'), seed=3, world_size=2)
+    folder.finish('done', 1800)
+    run = folder.read()
+    assert run['hours'] == pytest.approx(1.0)
+    assert len(run['resumed']) == 1
+    assert run['state'] == 'done'

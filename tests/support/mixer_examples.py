@@ -1,0 +1,78 @@
+"""One example of every registered mixer, for the tests that hold the whole registry to its promises."""
+
+from torch import Tensor, nn
+
+from openmix_dm.backbones import Backbone
+from openmix_dm.mixers import Mixer
+from openmix_dm.registry import MIXERS
+from openmix_dm.utils.signatures import arguments_of
+
+# Where the mixer's own `example` is too large, or leaves something out that is to be tested.
+OTHERWISE: dict[str, dict] = {
+    'ManifoldMix': {},
+    'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 16},
+    'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
+}
+
+
+def example(name: str) -> dict:
+    """Arguments of a mixer: those that it gives itself, and alpha 1 where it takes one."""
+    cls = MIXERS.get(name)
+    alpha = {'alpha': 1.0} if 'alpha' in arguments_of(cls).known else {}
+    return {**alpha, **OTHERWISE.get(name, cls.example)}
+
+
+LEARNED = ('AutoMix', 'SAMix')  # have networks that they train
+
+
+def registered() -> list[str]:
+    MIXERS.import_from_location()
+    return sorted(MIXERS.module_dict)
+
+
+def variants(name: str) -> list[dict]:
+    """The example alone, and with each way of drawing lam and partners that the mixer offers."""
+    settings = example(name)
+    if 'alpha' not in settings:
+        return [settings]
+    ways = [(False, 'shift'), (True, 'shift'), (False, 'permutation'), (True, 'permutation')]
+    return [{**settings, 'per_sample': per_sample, 'partner': partner} for per_sample, partner in ways]
+
+
+def build(name: str, settings: dict) -> Mixer:
+    """The mixer, ready for a batch: one that learns is attached to a small model."""
+    mixer = MIXERS.build({'type': name, **settings})
+    if mixer.needs_model:
+        mixer.attach(AnyModel())
+    return mixer
+
+
+class AnyModel(nn.Module):
+    """A network in two stages for images of any size and with any number of channels, and a head for 50 classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backbone, self.head = AnyBackbone(), nn.Linear(8, 50)
+
+
+class AnyBackbone(Backbone):
+    def __init__(self) -> None:
+        super().__init__(num_features=8)
+        self.stage1 = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU())
+        self.stage2 = nn.Sequential(nn.Conv2d(4, 8, 3, stride=2, padding=1), nn.ReLU())
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        return {'stage1': self.stage1, 'stage2': self.stage2}
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return self.stage2(self.stage1(inputs.mean(dim=1, keepdim=True))).mean(dim=(2, 3))
+
+
+def cases() -> list[tuple[str, dict]]:
+    return [(name, settings) for name in registered() for settings in variants(name)]
+
+
+def case_id(case: tuple[str, dict]) -> str:
+    name, settings = case
+    return '-'.join([name, *(str(settings[k]) for k in ('per_sample', 'partner') if k in settings)])
