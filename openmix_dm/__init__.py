@@ -16,7 +16,14 @@ def load(
     """Load a run folder (its newest checkpoint), a published folder or a checkpoint.
 
     Returns (model, transform, classes): `model(transform('cat.jpg')[None])` are the logits of `classes`. Nothing in the
-    folder is run as code; a config that is named here is. ema: the averaged weights. device: a GPU if there is one.
+    folder is run as code.
+
+    Args:
+        place: the folder or the file.
+        config: a config file, run as Python; without it the config.py beside the weights is read as plain data.
+            Default: None.
+        ema: take the averaged weights. Default: False.
+        device: where the model goes; without it a GPU if there is one. Default: None.
     """
     from openmix_dm.export.loaded_model import load as load_model  # heavy: only for those who use it
 

@@ -89,4 +89,5 @@ def test_helpers_have_names_of_their_own():
     support = {file.stem for file in (ROOT / 'tests' / 'support').glob('*.py')}
     assert not support & {file.stem for file in FILES}
     helpers = [file for file in (ROOT / 'tests').rglob('*.py') if not file.stem.startswith('test_')]
-    assert {file.parent.name for file in helpers} <= {'tests', 'support', 'reference'}
+    rooms = {file.relative_to(ROOT / 'tests').parts[0] for file in helpers}
+    assert rooms == {'conftest.py', 'support', 'reference', 'data'}

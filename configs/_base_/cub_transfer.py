@@ -1,6 +1,6 @@
 # Semi-supervised transfer to CUB-200-2011: a share of the training images has labels, the others come without.
 # Views as Self-Tuning has them, for all methods alike; tests by ten crops.
-# The unlabelled images have a pass of their own; their guesses are taken whatever the confidence.
+# The unlabelled images have a pass of their own; their pseudo-labels are taken whatever the confidence.
 _base_ = ['cub200.py', 'transfer.py']
 
 _view = [

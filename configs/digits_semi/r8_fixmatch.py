@@ -1,4 +1,4 @@
-# Digits, 40 labels, ResNet-8, FixMatch: hard guesses of at least 0.95 of the weak view for the strong one.
+# Digits, 40 labels, ResNet-8, FixMatch: hard pseudo-labels of at least 0.95 of the weak view for the strong one.
 _base_ = 'r8.py'
 
 model = dict(

@@ -1,4 +1,4 @@
-# Digits, 40 labels, ResNet-8, MixMatch: sharpened guesses of two weak views, everything mixed with everything.
+# Digits, 40 labels, ResNet-8, MixMatch: sharpened pseudo-labels of two weak views, everything mixed with everything.
 _base_ = 'r8.py'
 
 train_dataloader = dict(dataset=dict(unlabelled_views=[_base_._weak, _base_._weak], ratio=1))

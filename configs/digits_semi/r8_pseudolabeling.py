@@ -1,4 +1,4 @@
-# Digits, 40 labels, ResNet-8, Pseudo-Labeling: guesses of at least 0.95 for the very view that they were made of.
+# Digits, 40 labels, ResNet-8, Pseudo-Labeling: pseudo-labels of at least 0.95 for the very view that they were made of.
 _base_ = 'r8.py'
 
 train_dataloader = dict(dataset=dict(unlabelled_views=[_base_._weak], ratio=1))

@@ -1,4 +1,4 @@
-# Digits, 40 labels, ResNet-8, ReMixMatch: MixMatch with aligned guesses of the weak view, strong views and rotations.
+# Digits, 40 labels, ResNet-8, ReMixMatch: MixMatch with aligned pseudo-labels, strong views and rotations.
 _base_ = 'r8_mixmatch.py'
 
 train_dataloader = dict(dataset=dict(unlabelled_views=[_base_._weak, _base_._strong, _base_._strong]))

@@ -1,4 +1,4 @@
-# Digits, 40 labels, ResNet-8, UDA: FixMatch with sharpened guesses of at least 0.8.
+# Digits, 40 labels, ResNet-8, UDA: FixMatch with sharpened pseudo-labels of at least 0.8.
 _base_ = 'r8_fixmatch.py'
 
 model = dict(

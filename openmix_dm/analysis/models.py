@@ -16,7 +16,6 @@ from openmix_dm.runs.model import TrainedModel, open_trained
 from openmix_dm.utils.progress import track
 
 CENTRE = 4  # of TenCrop's crops: after the corners
-
 Batch = tuple[list[int], Tensor, Tensor]  # places in the data set, images in [0, 1], labels
 
 

@@ -13,9 +13,21 @@ BOTTLENECK_DEPTHS = {50: (3, 4, 6, 3)}
 
 @BACKBONES.register_module()
 class CifarResNet(ConvBackbone):
-    """ResNet-18/34/50 (arXiv:1512.03385) with a 3x3 stride-1 stem and no max-pool: 32 px give maps of 32, 16, 8, 4.
+    """Build a ResNet-18, -34 or -50 for small images (https://arxiv.org/abs/1512.03385).
 
-    ResNeXt-50 32x4d (arXiv:1611.05431) is `CifarResNet(50, groups=32, width_per_group=4)`.
+    The stem is a 3x3 convolution of stride 1 without max-pool: 32 px give maps of 32, 16, 8, 4. The stages are 'stem'
+    and 'stage1' to 'stage4'. Features are (N, 512), or (N, 2048) for depth 50. ResNeXt-50 32x4d
+    (https://arxiv.org/abs/1611.05431) is `CifarResNet(50, groups=32, width_per_group=4)`.
+
+    Args:
+        depth: number of layers: 18 or 34 (basic blocks), or 50 (bottlenecks).
+        groups: groups of the 3x3 convolutions, for bottlenecks only. Default: 1.
+        width_per_group: channels of each group in the first stage's bottlenecks; doubles with each stage. Default: 64.
+        pretrained: file with weights (.safetensors, .pth, .pt or .bin), a checkpoint of ours included. `init_weights`
+            loads it, the constructor only remembers it. None keeps random weights. Default: None.
+
+    Example:
+        backbone = dict(type='CifarResNet', depth=18)
     """
 
     def __init__(self, depth: int, groups: int = 1, width_per_group: int = 64, pretrained: str | None = None) -> None:

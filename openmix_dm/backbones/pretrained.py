@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 Weights = dict[str, Tensor]
-
 PUBLISHED = 'timm'  # `pretrained='timm'` asks for what timm publishes instead of a file
 WRAPPERS = ('state_dict', 'model')
 CLASSIFIERS = ('fc.', 'head.', 'head_dist.', 'classifier.')

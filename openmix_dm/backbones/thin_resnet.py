@@ -11,9 +11,19 @@ CHANNELS = (16, 32, 64)
 
 @BACKBONES.register_module()
 class ThinResNet(ConvBackbone):
-    """ResNet-8, -20, ... of depth 6n + 2 (arXiv:1512.03385, section 4.2): three stages of n basic blocks.
+    """Build a narrow ResNet-8, -20, ... of three stages (https://arxiv.org/abs/1512.03385, section 4.2).
 
-    Shapes change by a 1x1 projection with batch norm, where the paper pads with zeros.
+    Each stage has n basic blocks; the depth is 6n + 2. 32 px give maps of 32, 16, 8. The stages are 'stem' and 'stage1'
+    to 'stage3'; features are (N, 64). Shapes change by a 1x1 projection with batch norm, where the paper pads with
+    zeros.
+
+    Args:
+        depth: number of layers, 6n + 2 with n >= 1: 8, 14, 20, ...
+        pretrained: file with weights (.safetensors, .pth, .pt or .bin), a checkpoint of ours included. `init_weights`
+            loads it, the constructor only remembers it. None keeps random weights. Default: None.
+
+    Example:
+        backbone = dict(type='ThinResNet', depth=8)
     """
 
     def __init__(self, depth: int, pretrained: str | None = None) -> None:

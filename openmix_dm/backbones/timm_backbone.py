@@ -20,11 +20,26 @@ from openmix_dm.registry import BACKBONES
 
 @BACKBONES.register_module()
 class TimmBackbone(Backbone):
-    """Return what timm's network hands to its classifier.
+    """Wrap a network of timm (https://github.com/huggingface/pytorch-image-models) without its classifier.
 
-    `img_size` goes to models that have one (ViT, Swin) and means nothing to the others. `stem='cifar'` keeps the
-    resolution of small images (ResNet, ConvNeXt). `pretrained` is a file or 'timm' for the weights that timm publishes
-    under `name`. `options` are further arguments of timm's model. Residual branches do not start at zero.
+    Features are what timm's network hands to its classifier. The stages are 'stem' and 'stage1', ... (ResNet, Swin,
+    ConvNeXt) or 'block1', ... (ViT), in timm's own layouts; see `find_stages`. Residual branches do not start at zero,
+    unless `options` say so.
+
+    Args:
+        name: name of timm's model, such as 'resnet50'; a tag, as in 'resnet50.tv_in1k', says which weights
+            pretrained='timm' takes.
+        drop_path_rate: rate of stochastic depth; networks that have none take 0 only. Default: 0.0.
+        img_size: pixels a side, or (height, width), for models that have one (ViT, Swin). It means nothing to the
+            others. None takes timm's. Default: None.
+        stem: 'cifar' keeps the resolution of small images (ResNet, ConvNeXt); None leaves timm's stem. Default: None.
+        pretrained: file with weights (.safetensors, .pth, .pt or .bin), a checkpoint of ours included, or 'timm' for
+            the weights that timm publishes under `name`. `init_weights` loads them, the constructor only remembers
+            them. None keeps random weights. Default: None.
+        options: further arguments of timm's model. Default: None.
+
+    Example:
+        backbone = dict(type='TimmBackbone', name='deit_small_patch16_224', drop_path_rate=0.1)
     """
 
     def __init__(

@@ -13,13 +13,9 @@ import torch
 from openmix_dm.backbones.pretrained import Weights, read_weights, unwrap
 
 FOLDER_VARIABLE = 'OPENMIX_DM_WEIGHTS'
-
 DEFAULT_FOLDER = '~/.cache/openmix_dm/weights'
-
 SUFFIXES = ('.safetensors', '.pth')
-
 HUB_FILES = ('model.safetensors', 'pytorch_model.bin')
-
 PROBE_SECONDS = 3.0
 
 
@@ -94,20 +90,20 @@ def _fetch(config: Any) -> Any:
 def is_reachable(url: str, seconds: float = PROBE_SECONDS) -> bool:
     """Tell within `seconds` whether the host of a url, or the proxy in front of it, accepts a connection."""
     host, port = _next_hop(url)
-    answers: list[bool] = []
+    reached: list[bool] = []
 
     def connect() -> None:
         try:
             socket.create_connection((host, port), timeout=seconds).close()
-            answers.append(True)
+            reached.append(True)
         except OSError:
-            answers.append(False)
+            reached.append(False)
 
     # In a thread, because looking up a name has no time limit of its own.
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(seconds)
-    return answers == [True]
+    return reached == [True]
 
 
 def _next_hop(url: str) -> tuple[str, int]:

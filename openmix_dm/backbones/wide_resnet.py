@@ -43,11 +43,23 @@ class PreActivationBlock(nn.Module):
 
 @BACKBONES.register_module()
 class WideResNet(ConvBackbone):
-    """WRN-d-k (arXiv:1605.07146) with the constants of FixMatch (arXiv:2001.07685): WRN-28-2, WRN-28-8, WRN-16-k.
+    """Build a Wide ResNet (https://arxiv.org/abs/1605.07146) as FixMatch does (https://arxiv.org/abs/2001.07685).
 
-    LeakyReLU 0.1, batch norm eps 1e-3 and momentum 1e-3, convolutions with bias, no dropout. Every block activates the
-    input of its first convolution. `stage3` ends with the network's final norm and activation, so that here too the
-    features are the average of what the last stage returns.
+    WRN-d-k, such as WRN-28-2, WRN-28-8 or WRN-16-k, with the constants of FixMatch: LeakyReLU 0.1, batch norm eps 1e-3
+    and momentum 1e-3, convolutions with bias, no dropout. Every block activates the input of its first convolution.
+
+    32 px give maps of 32, 16, 8. The stages are 'stem' and 'stage1' to 'stage3'; features are (N, 64 k). `stage3` ends
+    with the network's final norm and activation, so that here too the features are the average of what the last stage
+    returns.
+
+    Args:
+        depth: number of layers d, 6n + 4 with n >= 1: 10, 16, 22, 28, ...
+        widen_factor: k, by which the 16, 32 and 64 channels of the stages are multiplied.
+        pretrained: file with weights (.safetensors, .pth, .pt or .bin), a checkpoint of ours included. `init_weights`
+            loads it, the constructor only remembers it. None keeps random weights. Default: None.
+
+    Example:
+        backbone = dict(type='WideResNet', depth=28, widen_factor=2)
     """
 
     def __init__(self, depth: int, widen_factor: int, pretrained: str | None = None) -> None:
@@ -62,6 +74,7 @@ class WideResNet(ConvBackbone):
 
 
 def _build_stage(channels: int, out_channels: int, index: int, depth: int) -> nn.Sequential:
+    # As in FixMatch's code, only the very first block of the network feeds its shortcut with the activated input.
     first = PreActivationBlock(channels, out_channels, 1 if index == 0 else 2, activate_shortcut=index == 0)
     rest = (PreActivationBlock(out_channels, out_channels, 1) for _ in range(depth - 1))
     last = [_norm_act(out_channels)] if index == 2 else []

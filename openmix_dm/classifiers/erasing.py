@@ -13,8 +13,12 @@ TRIES = 10  # to draw a rectangle that fits
 class RandomErasing:
     """Overwrite a rectangle of some images with noise (https://arxiv.org/abs/1708.04896), as timm does in mode 'pixel'.
 
-    prob: of each image to lose a rectangle. area: range of its share of the image; aspect: range of height to width,
-    drawn on a log scale. Draws from torch's default generator of the device, and never waits for the device.
+    Draws from torch's default generator of the device, and never waits for the device.
+
+    Args:
+        prob: probability of each image to lose a rectangle. Default: 0.25.
+        area: range of the rectangle's share of the image. Default: (0.02, 1 / 3).
+        aspect: range of its height to its width, drawn on a log scale. Default: (0.3, 1 / 0.3).
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class RandomErasing:
     def draw_rectangles(self, images: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Draw top, left, height and width for each image; height and width are 0 where nothing is erased."""
         count, size = images.shape[0], images.shape[2:]
+        # All tries at once: to try again only where it is needed, the host would have to wait for the device.
         draws = torch.rand(2, TRIES, count, device=images.device)
         area = (self.area[0] + (self.area[1] - self.area[0]) * draws[0]) * (size[0] * size[1])
         low, high = math.log(self.aspect[0]), math.log(self.aspect[1])

@@ -19,10 +19,20 @@ from openmix_dm.utils.stopwatch import stopwatch
 
 @MODELS.register_module()
 class MixClassifier(BaseModel):
-    """Mix, extract features, classify.
+    """Mix a batch, extract features, classify.
 
-    All arguments are configs: of a backbone, of a head (its `in_features` is filled in), of a mixer (none: NoMix) and
-    of a data preprocessor.
+    The mixer is used by mode 'loss' alone; predictions are of the images as they are. Images are normalised floats
+    (N, 3, H, W), and labels class numbers (N,).
+
+    Args:
+        backbone: config of a backbone.
+        head: config of a head; its `in_features` is filled in.
+        mixer: config of a mixer. None: NoMix. Default: None.
+        data_preprocessor: config of a data preprocessor, such as Normalise. None moves batches to the device and does
+            nothing else. Default: None.
+
+    Example:
+        model = dict(type='MixClassifier', backbone=..., head=..., mixer=dict(type='CutMix', alpha=1.0))
     """
 
     training_only = ('mixer',)  # not part of what is evaluated
@@ -37,6 +47,7 @@ class MixClassifier(BaseModel):
         # built here, because mmengine would look in its own scope when no runner has set ours
         super().__init__(data_preprocessor=MODELS.build(data_preprocessor) if data_preprocessor else None)
         self.backbone: Backbone = BACKBONES.build(backbone)
+        # The config comes last: a head that names its in_features keeps them.
         self.head = HEADS.build({'in_features': self.backbone.num_features, **head})
         self.mixer: Mixer = MIXERS.build(mixer or {'type': 'NoMix'})
         self.mixer.attach(self)
@@ -86,14 +97,14 @@ class MixClassifier(BaseModel):
         target = replace(MixTarget.hard(labels), policy=policy)
         return torch.stack(list(self.head.loss(self.backbone(inputs), target).values())).sum()
 
-    def explain(self, data: dict[str, Any], picks: Sequence[Any]) -> dict[str, Any]:
+    def explain(self, data: dict[str, Any], samples: Sequence[Any]) -> dict[str, Any]:
         """Say which samples, lam and mixer make the loss of a batch, for a report about it."""
         mixed = self.mixer(data['inputs'], data['labels'], self.probe)
         return {
             'mixer': repr(self.mixer),
             'policy': mixed.target.policy,
-            'samples': [pick.image for pick in picks],
-            'partners': [picks[int(row)].image for row in mixed.index],
+            'samples': [sample.image for sample in samples],
+            'partners': [samples[int(row)].image for row in mixed.index],
             'lam': mixed.target.lam.tolist(),
         }
 

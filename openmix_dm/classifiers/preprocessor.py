@@ -17,7 +17,14 @@ class Normalise(BaseDataPreprocessor):
 
     Bytes cross to the device, a quarter of the floats' traffic. No mixing here: that has a home of its own.
 
-    erasing: arguments of `RandomErasing`, which is the last step in training; None for none.
+    Args:
+        mean: what is subtracted from each channel, in units of 0..255.
+        std: what each channel is divided by, in units of 0..255.
+        non_blocking: do not wait for the copy to the device, which is possible from pinned memory. Default: True.
+        erasing: arguments of `RandomErasing`, which is the last step in training; None for none. Default: None.
+
+    Example:
+        data_preprocessor = dict(type='Normalise', mean=[125.3, 123.0, 113.9], std=[63.0, 62.1, 66.7])
     """
 
     mean: Tensor

@@ -26,14 +26,14 @@ def make_parser() -> argparse.ArgumentParser:
     ask.add_argument('images', nargs='+', metavar='IMAGE', help='image files, or folders of them')
     ask.add_argument('--topk', type=int, default=5, help='how many classes to name (5)')
     ask.add_argument('--batch-size', type=int, default=32)
-    ask.add_argument('--out', type=Path, help='write the answers to this JSON file')
+    ask.add_argument('--out', type=Path, help='write the predictions to this JSON file')
     ask.set_defaults(command=predict_command)
     words = 'write safetensors, config, metrics and hashes to a folder'
     give = commands.add_parser('publish', help=words, description=words)
     _add_model(give)
     give.add_argument('--out', type=Path, required=True, help='a new folder')
     give.set_defaults(command=publish_command)
-    words = 'write an ONNX file, and compare its answers with those of the model'
+    words = 'write an ONNX file, and compare its logits with those of the model'
     onnx = commands.add_parser('onnx', help=words, description=words)
     _add_model(onnx)
     onnx.add_argument('--out', type=Path, required=True, help='a file that ends in .onnx')
@@ -59,8 +59,8 @@ def predict_command(args: argparse.Namespace) -> None:
     files = list_images(args.images)
     rows = predict(load(args.run, args.config, args.ema), files, args.topk, args.batch_size)
     for row in rows:
-        answers = ', '.join(f'{name} {p:.3f}' for name, p in zip(row['classes'], row['p'], strict=True))
-        print(f'{row["file"]}: {answers}')
+        shown = ', '.join(f'{name} {p:.3f}' for name, p in zip(row['classes'], row['p'], strict=True))
+        print(f'{row["file"]}: {shown}')
     if args.out is not None:
         write_atomically(args.out, json.dumps(rows, indent=1) + '\n')
 

@@ -19,7 +19,6 @@ from openmix_dm.registry import DATASETS
 from openmix_dm.runs.folder import RunFolder
 
 TOOLS = Path(__file__).resolve().parents[2] / 'tools'
-
 DRY_RUN = '--dry-run'
 
 

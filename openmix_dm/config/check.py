@@ -37,7 +37,6 @@ from openmix_dm.utils.suggest import did_you_mean, nearest
 
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
 OURS = {'global_batch_size', 'channels_last'}
-
 READ_BY_RUNNER = {'compile', 'find_unused_parameters', 'sync_bn', 'model_wrapper_cfg', 'custom_imports'}
 
 # A config below one of these keys (of any depth, alone or in a list) is built by this registry.

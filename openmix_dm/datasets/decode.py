@@ -11,7 +11,6 @@ from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.utils.checks import one_of
 
 DECODERS = ('cv2', 'simplejpeg')
-
 JPEG = b'\xff\xd8\xff'
 
 

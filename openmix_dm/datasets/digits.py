@@ -19,10 +19,20 @@ from openmix_dm.utils.checks import one_of
 
 @DATASETS.register_module()
 class Digits(TensorImages):
-    """1,797 digits of 8 x 8 grey pixels, enlarged to `size` and repeated over three channels.
+    """Serve the handwritten digits of scikit-learn, enlarged and repeated over three channels.
 
-    split: 'train' or 'test'; a stratified split of 80 to 20 with seed 0.
-    digits: keep these only, and number them as classes in this order; None keeps all ten.
+    1,797 images of 8 x 8 grey pixels, split 80 to 20 into training and test images: stratified by class, with seed 0.
+    They are uint8 (N, 3, size, size).
+
+    Args:
+        split: 'train' or 'test'.
+        size: side of the images in pixels, by bilinear interpolation. Default: 16.
+        transforms: configs of batch transforms, applied in order. Those that draw are left out in evaluation.
+            Default: ().
+        digits: keep these only, and number them as classes in this order; None keeps all ten. Default: None.
+
+    Example:
+        dataset = dict(type='Digits', split='train', size=8)
     """
 
     name = 'digits'

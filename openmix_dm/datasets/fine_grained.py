@@ -14,8 +14,20 @@ from openmix_dm.utils.checks import one_of
 class IndexedImages(ImageFiles):
     """Serve root/{train,test}.txt, lines of `path label`, with the names of root/classes.txt.
 
-    tools/prepare_data.py writes these files from the published lists. root: the name of the data set if not given. The
-    other arguments are those of ImageFiles.
+    tools/prepare_data.py writes these files from the published lists.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+            None is the name of the data set. Default: None.
+        split: 'train' or 'test'. Default: 'train'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
     """
 
     name = ''  # as tools/prepare_data.py knows it
@@ -43,20 +55,78 @@ class IndexedImages(ImageFiles):
 
 @DATASETS.register_module()
 class CUB200(IndexedImages):
-    """Caltech-UCSD Birds-200-2011: 5,994 training and 5,794 test images of 200 species."""
+    """Serve Caltech-UCSD Birds-200-2011 (https://data.caltech.edu/records/65de6-vp158) from image files.
+
+    5,994 training and 5,794 test images of 200 species. tools/prepare_data.py writes the lists that are read.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+            None is 'cub200'. Default: None.
+        split: 'train' or 'test'. Default: 'train'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='CUB200', split='train', transforms=[dict(type='Resize', size=256)])
+    """
 
     name, title = 'cub200', 'CUB-200-2011'
 
 
 @DATASETS.register_module()
 class Aircraft(IndexedImages):
-    """FGVC-Aircraft: 6,667 training (published as train and val) and 3,333 test images of 100 variants."""
+    """Serve FGVC-Aircraft (https://arxiv.org/abs/1306.5151) from image files.
+
+    6,667 training images (published as train and val) and 3,333 test images of 100 variants. tools/prepare_data.py
+    writes the lists that are read.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+            None is 'aircraft'. Default: None.
+        split: 'train' or 'test'. Default: 'train'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='Aircraft', split='train', transforms=[dict(type='Resize', size=256)])
+    """
 
     name, title = 'aircraft', 'FGVC-Aircraft'
 
 
 @DATASETS.register_module()
 class Cars(IndexedImages):
-    """Stanford Cars: 8,144 training and 8,041 test images of 196 models."""
+    """Serve Stanford Cars (Krause et al., 3dRR 2013) from image files.
+
+    8,144 training and 8,041 test images of 196 models. tools/prepare_data.py writes the lists that are read.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+            None is 'cars'. Default: None.
+        split: 'train' or 'test'. Default: 'train'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='Cars', split='train', transforms=[dict(type='Resize', size=256)])
+    """
 
     name, title = 'cars', 'Stanford Cars'

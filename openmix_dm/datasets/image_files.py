@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from openmix_dm.datasets.decode import Damaged, check_decoder, read_image
-from openmix_dm.datasets.samplers.sample_index import Pick, index_of, seed_draws
+from openmix_dm.datasets.samplers.sample_index import SampleIndex, index_of, seed_draws
 from openmix_dm.datasets.transforms.image import to_tensor
 from openmix_dm.errors import DataError
 from openmix_dm.registry import TRANSFORMS
@@ -20,11 +20,21 @@ SKIP_LIMIT = 100
 
 
 class ImageFiles(Dataset):
-    """Serve the images at `paths` below `folder`.
+    """Serve images that are decoded from their files one by one.
 
-    transforms: configs of transforms of one RGB uint8 array (H, W, 3); the last may give several crops,
-    (crops, H, W, 3). decoder: 'cv2' or 'simplejpeg'. on_error: 'raise', or 'skip' to take the next image for one that
-    cannot be decoded, for up to skip_limit images. Only training skips: a test over other images is another test.
+    Args:
+        folder: that the paths are relative to.
+        paths: of the images.
+        labels: of the images, (N,).
+        classes: names of the classes, in the order of the labels.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
     """
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
@@ -55,9 +65,9 @@ class ImageFiles(Dataset):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
-        index, image = self._read(index_of(pick), may_skip=isinstance(pick, Pick))
-        pixels = self.transform(image, pick.key if isinstance(pick, Pick) else None)
+    def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
+        index, image = self._read(index_of(sample), may_skip=isinstance(sample, SampleIndex))
+        pixels = self.transform(image, sample.key if isinstance(sample, SampleIndex) else None)
         # not torch.tensor, which takes as long as a tenth of the decoding
         return {'inputs': pixels, 'labels': torch.from_numpy(np.array(self.labels[index]))}
 

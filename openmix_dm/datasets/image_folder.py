@@ -18,10 +18,26 @@ SPLITS = ('train', 'val', 'test')
 
 @DATASETS.register_module()
 class ImageFolder(ImageFiles):
-    """Serve root/split/<class>/<image>; classes are numbered by the sorted names of their folders.
+    """Serve root/split/<class>/<image>, one folder for each class.
 
-    root: as it is if absolute, else below the folder that the environment variable OPENMIX_DM_DATA names (./data if it
-    is not set). The other arguments are those of ImageFiles.
+    Classes are numbered by the sorted names of their folders. A class folder that another of the splits train, val and
+    test has must be there too, if only empty: one that is missing would shift the labels of all that follow.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below the folder that the environment variable
+            OPENMIX_DM_DATA names (./data if it is not set).
+        split: name of the folder below root, such as 'train'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='ImageFolder', root='flowers', split='train', transforms=[dict(type='Resize', size=224)])
     """
 
     name = 'this data set'

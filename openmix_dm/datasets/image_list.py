@@ -17,10 +17,26 @@ LINE = re.compile(r'(.*\S)[\s,]+(-?[0-9]+)\s*')  # a path may hold spaces; the l
 
 @DATASETS.register_module()
 class ImageList(ImageFiles):
-    """Serve the images of a file of lines `path label`, paths below root, labels from 0.
+    """Serve the images that a text file lists in lines of `path label`.
 
-    root: as it is if absolute, else below $OPENMIX_DM_DATA. list_file: absolute, or below root. num_classes: the labels
-    must be lower; without it, the highest label is the last class. The other arguments are those of ImageFiles.
+    Paths are below root, and labels start at 0. A path may hold spaces: the label is what comes last.
+
+    Args:
+        root: folder of the images, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+        list_file: path of the list, absolute or below root.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        num_classes: number of classes, which all labels must be below; None makes the highest label the last class.
+            Default: None.
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='ImageList', root='flowers', list_file='train.txt', num_classes=17)
     """
 
     def __init__(

@@ -7,7 +7,25 @@ from openmix_dm.registry import DATASETS
 
 @DATASETS.register_module()
 class ImageNet(ImageFolder):
-    """Serve root/{train,val}/<synset>/*.JPEG; the 1,000 synsets in sorted order are the classes 0 to 999."""
+    """Serve ImageNet-1k (ILSVRC 2012, https://arxiv.org/abs/1409.0575) from its folders of JPEGs.
+
+    The images are root/{train,val}/<synset>/*.JPEG; the 1,000 synsets in sorted order are the classes 0 to 999.
+
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+        split: 'train' or 'val'.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+
+    Example:
+        dataset = dict(type='ImageNet', root='imagenet', split='train', transforms=[dict(type='Resize', size=224)])
+    """
 
     name = 'ImageNet-1k'
 

@@ -20,8 +20,12 @@ INDEX = 'index.json'  # {'name', 'source', 'classes': [...], 'splits': {split: {
 class StoredImages(TensorImages):
     """Serve a split that tools/prepare_data.py wrote; nothing is unpickled.
 
-    root: as it is if absolute, else below $OPENMIX_DM_DATA; the name of the data set if not given. transforms: configs
-    of batch transforms.
+    Args:
+        root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).
+            None is the name of the data set. Default: None.
+        split: one of `splits`. Default: 'train'.
+        transforms: configs of batch transforms, applied in order. Those that draw are left out in evaluation.
+            Default: ().
     """
 
     name = ''  # as tools/prepare_data.py knows it

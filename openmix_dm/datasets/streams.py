@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.sample_index import SampleIndex
 from openmix_dm.datasets.splits import labelled_indices
 from openmix_dm.datasets.splits import unlabelled as split
 from openmix_dm.errors import ConfigError
@@ -19,10 +19,9 @@ from openmix_dm.utils.checks import one_of, positive
 from openmix_dm.utils.keys import key
 
 if TYPE_CHECKING:
-    from openmix_dm.datasets.samplers.stream_batches import StreamPicks
+    from openmix_dm.datasets.samplers.stream_batches import StreamSamples
 
 Transforms = Sequence[dict[str, Any]]
-
 STUDIED = 64  # images at a time, where all labelled ones are looked at
 
 
@@ -40,18 +39,35 @@ class StreamFacts:
 
 @DATASETS.register_module()
 class Streams(Dataset):
-    """Serve batches of a labelled and an unlabelled stream, each image in several views.
+    """Serve batches of a labelled and an unlabelled stream of one data set, each image in several views.
 
-    dataset: config of the images; its labels are read for the labelled images alone, and for metrics.
-    labelled_views, unlabelled_views: a list of transforms for each view.
-    count or fraction: how many labels there are, the same number for each class; or labelled_file: image numbers.
-    split_seed: of that draw; None: the seed of the run.
-    unlabelled: 'all' images with their labels dropped, the 'rest' without a label, or None; or unlabelled_file.
-    ratio: unlabelled images for each labelled one in a batch.
-    study_view: how the labelled images look to a method that studies them before training (Co-Tuning): no draws.
+    A batch is {'labelled': {'inputs': (view, ...), 'labels'}, 'unlabelled': {'inputs': (view, ...), 'index'}, 'truth'}.
+    `index` counts within the unlabelled stream. `truth` holds the labels of the unlabelled images, for metrics only:
+    models hand it to no term of their loss. Every view has random draws of its own.
 
-    A batch is {'labelled': {'inputs': (view, ...), 'labels'}, 'unlabelled': {'inputs': (view, ...), 'index'}, 'truth'};
-    `truth` holds the labels of the unlabelled images, for metrics only: models hand it to no term of their loss.
+    Exactly one of count, fraction and labelled_file says which images have a label. Where a file of the split is
+    stored, it is read instead of drawing anew.
+
+    Args:
+        dataset: config of the images, without transforms. Its labels are read for the labelled images alone, and for
+            metrics. It may not skip damaged images, which would put another image under a label.
+        labelled_views: a list of configs of transforms for each view of the labelled images.
+        unlabelled_views: the same for the unlabelled images; needed if there are any. Default: ().
+        count: number of labelled images in all, the same number for each class. Default: None.
+        fraction: share of each class that has a label, at least one image. Default: None.
+        split_seed: seed of that draw. None is filled in with the seed of the run (0 without one). Default: None.
+        labelled_file: text file with the numbers of the labelled images, one a line. Default: None.
+        unlabelled: 'all' images with their labels dropped, the 'rest' without a label, or None for no unlabelled
+            stream. Default: 'all'.
+        unlabelled_file: text file with the numbers of the unlabelled images, used instead of `unlabelled`; none of them
+            may be labelled. Default: None.
+        ratio: unlabelled images for each labelled one in a batch; must give a whole number of them on a rank.
+            Default: 1.
+        study_view: transforms, without random draws, of the labelled images for a method that studies them before
+            training (Co-Tuning). Default: None.
+
+    Example:
+        dataset = dict(type='Streams', dataset=images, count=40, labelled_views=[weak], unlabelled_views=[weak, strong])
     """
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
@@ -122,18 +138,18 @@ class Streams(Dataset):
     def __len__(self) -> int:
         return sum(self.sizes)
 
-    def __getitems__(self, picks: 'StreamPicks') -> dict[str, Any]:
+    def __getitems__(self, samples: 'StreamSamples') -> dict[str, Any]:
         """Return a whole batch."""
-        labelled = torch.tensor([pick.image for pick in picks.labelled])
+        labelled = torch.tensor([sample.image for sample in samples.labelled])
         batch: dict[str, Any] = {
             'labelled': {
-                'inputs': load(self._labelled_views, self._labelled, picks.labelled),
+                'inputs': load(self._labelled_views, self._labelled, samples.labelled),
                 'labels': self._labels[labelled],
             }
         }
-        if picks.unlabelled:
-            index = torch.tensor([pick.image for pick in picks.unlabelled])
-            inputs = load(self._unlabelled_views, self._unlabelled, picks.unlabelled)
+        if samples.unlabelled:
+            index = torch.tensor([sample.image for sample in samples.unlabelled])
+            inputs = load(self._unlabelled_views, self._unlabelled, samples.unlabelled)
             batch |= {'unlabelled': {'inputs': inputs, 'index': index}, 'truth': self._truth[index]}
         return batch
 
@@ -164,13 +180,13 @@ def seen_through(source: Any, transforms: Transforms) -> Any:
     return view
 
 
-def load(views: Sequence[Any], images: np.ndarray, picks: Sequence[Pick]) -> tuple[Tensor, ...]:
+def load(views: Sequence[Any], images: np.ndarray, samples: Sequence[SampleIndex]) -> tuple[Tensor, ...]:
     """Return a batch in each view; every view has draws of its own."""
-    places = [int(images[pick.image]) for pick in picks]
-    keys = [[key(pick.key, number) for pick in picks] for number in range(len(views))]
+    places = [int(images[sample.image]) for sample in samples]
+    keys = [[key(sample.key, number) for sample in samples] for number in range(len(views))]
     if hasattr(views[0], 'decode'):
         return _decoded_once(views, places, keys)
-    return tuple(images_of(view, list(map(Pick, places, own))) for view, own in zip(views, keys, strict=True))
+    return tuple(images_of(view, list(map(SampleIndex, places, own))) for view, own in zip(views, keys, strict=True))
 
 
 def _decoded_once(views: Sequence[Any], places: Sequence[int], keys: list[list[int]]) -> tuple[Tensor, ...]:
@@ -183,8 +199,8 @@ def _decoded_once(views: Sequence[Any], places: Sequence[int], keys: list[list[i
     return tuple(torch.stack(row) for row in rows)
 
 
-def images_of(view: Any, picks: Sequence[Pick | int]) -> Tensor:
+def images_of(view: Any, samples: Sequence[SampleIndex | int]) -> Tensor:
     """Return images of a data set as one batch."""
     if hasattr(view, '__getitems__'):
-        return view.__getitems__(picks)['inputs']
-    return torch.stack([view[pick]['inputs'] for pick in picks])
+        return view.__getitems__(samples)['inputs']
+    return torch.stack([view[sample]['inputs'] for sample in samples])

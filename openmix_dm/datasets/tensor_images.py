@@ -7,15 +7,18 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.samplers.sample_index import BatchDraws, Pick, index_of
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of
 from openmix_dm.registry import TRANSFORMS
 
 
 class TensorImages(Dataset):
-    """Serve uint8 images (N, 3, H, W) with labels (N,).
+    """Serve images in memory with their labels, a whole batch at a time.
 
-    transforms: configs of batch transforms. They draw from the keys of the picks (training); for plain indices, which
-    carry none (evaluation), those that draw are left out.
+    Args:
+        images: uint8, (N, 3, H, W).
+        labels: of the images, (N,).
+        transforms: configs of batch transforms, applied in order. They draw from the keys of the samples (training);
+            for plain indices, which carry none (evaluation), those that draw are left out. Default: ().
     """
 
     num_classes: int
@@ -33,16 +36,16 @@ class TensorImages(Dataset):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitems__(self, picks: Sequence[Pick | int]) -> dict[str, Tensor]:
+    def __getitems__(self, samples: Sequence[SampleIndex | int]) -> dict[str, Tensor]:
         """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
-        index = torch.tensor([index_of(pick) for pick in picks])
+        index = torch.tensor([index_of(sample) for sample in samples])
         images = self.images.index_select(0, index)
-        keys = [pick.key for pick in picks if isinstance(pick, Pick)]
+        keys = [sample.key for sample in samples if isinstance(sample, SampleIndex)]
         draws = BatchDraws(keys) if keys else None
         for transform in self.transforms:
             if draws is not None or not getattr(transform, 'needs_draws', True):
                 images = transform(images, draws)
         return {'inputs': images, 'labels': self.labels.index_select(0, index)}
 
-    def __getitem__(self, pick: Pick | int) -> dict[str, Tensor]:
-        return {name: values[0] for name, values in self.__getitems__([pick]).items()}
+    def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
+        return {name: values[0] for name, values in self.__getitems__([sample]).items()}

@@ -28,7 +28,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
     loaders = {phase: build_loader(config, phase) for phase in phases}
     model = build_model(config)
     check_classes(model, loaders)
-    introduce(model, loaders.get('train'))
+    set_up_streams(model, loaders.get('train'))
     check_sizes(model, loaders.get('train'))
     agree(lambda: identity(config, model, loaders))
     runner = MixRunner(
@@ -95,8 +95,8 @@ def check_sizes(model: nn.Module, loader: DataLoader | None) -> None:
 def first_images(loader: DataLoader) -> Any:
     """Return a batch, or an image of it where they are read one by one."""
     dataset: Any = loader.dataset
-    picks: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
-    return dataset.__getitems__(picks) if hasattr(dataset, '__getitems__') else collate([dataset[picks[0]]])
+    samples: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
+    return dataset.__getitems__(samples) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
 
 
 def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:
@@ -119,19 +119,19 @@ def describe_data(loader: DataLoader | None) -> str:
     return f'{len(dataset)} images, labels {labels}'
 
 
-def introduce(model: Any, loader: DataLoader | None) -> None:
+def set_up_streams(model: Any, loader: DataLoader | None) -> None:
     """Tell a model that learns from streams about them; refuse streams, or a model, without the other."""
     if loader is None:
         return
     facts = getattr(loader.dataset, 'facts', None)
-    if (facts is None) != (not hasattr(model, 'meet')):
+    if (facts is None) != (not hasattr(model, 'setup')):
         raise ConfigError(
             f'{type(model).__name__} cannot learn from a data set of type {type(loader.dataset).__name__}: '
             'SemiClassifier takes Streams, and only it does'
         )
     if facts is not None:
         with refusing('model'):
-            model.meet(facts)
+            model.setup(facts)
 
 
 def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, Any]:

@@ -21,7 +21,16 @@ class StopValidation(Exception):
 class ValidationLoop(ValLoop):
     """Evaluate the trained network and, if there are any, its average and the networks of its mixer.
 
-    Their metrics are `top1`, `ema_top1` and, for AutoMix, `momentum_top1`.
+    Their metrics are `top1`, `ema_top1` and, for AutoMix, `momentum_top1`. Each runs in the precision of training, with
+    the buffers of rank 0, which are those of the checkpoint.
+
+    Args:
+        runner: the run that the loop belongs to; filled in by the runner.
+        dataloader: the batches of `val_dataloader`; filled in by the runner.
+        evaluator: the metrics of `val_evaluator`; filled in by the runner.
+
+    Example:
+        val_cfg = dict(type='ValidationLoop')
     """
 
     def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
@@ -45,7 +54,18 @@ class ValidationLoop(ValLoop):
 
 @LOOPS.register_module()
 class EvaluationLoop(TestLoop):
-    """Evaluate the loaded weights on the test set."""
+    """Evaluate the loaded weights on the test set.
+
+    The networks of a mixer are evaluated beside them where the checkpoint has their weights.
+
+    Args:
+        runner: the run that the loop belongs to; filled in by the runner.
+        dataloader: the batches of `test_dataloader`, or else of `val_dataloader`; filled in by the runner.
+        evaluator: the metrics of `test_evaluator`, or else of `val_evaluator`; filled in by the runner.
+
+    Example:
+        test_cfg = dict(type='EvaluationLoop')
+    """
 
     def __init__(self, runner: Any, dataloader: Any, evaluator: Any) -> None:
         super().__init__(runner, dataloader, evaluator)
@@ -87,7 +107,10 @@ class Beside:
 def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
     """Return the metrics of a network on the images of a loop, in the precision of training.
 
-    may_stop: raise StopValidation on all ranks when a signal asks any of them to stop.
+    Args:
+        loop: the loop whose batches, metrics and runner are used.
+        model: the network, or what answers `val_step` as one does.
+        may_stop: raise StopValidation on all ranks when a signal asks any of them to stop. Default: False.
     """
     votes, vote = fewest_batches(loop.dataloader) if may_stop else 0, StopVote()
     for index, batch in enumerate(loop.dataloader):

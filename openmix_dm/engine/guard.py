@@ -26,7 +26,7 @@ class LossGuard:
     def __init__(self) -> None:
         self.stop_agreed = False  # all ranks know that one of them was asked to stop
         self._verdict: Tensor | None = None
-        self._answer: Any = None
+        self._request: Any = None
         self._may_go_on: Tensor | None = None  # stays on the device: a copy at each iteration would wait for it
 
     def ask(self, loss: Tensor) -> None:
@@ -37,21 +37,21 @@ class LossGuard:
             self._may_go_on = torch.zeros_like(self._may_go_on)
         finite = loss.detach().isfinite().all().to(torch.int32)
         self._verdict = torch.stack((finite, self._may_go_on))
-        self._answer = dist.all_reduce(self._verdict, op=dist.ReduceOp.MIN, async_op=True) if several_ranks() else None
+        self._request = dist.all_reduce(self._verdict, op=dist.ReduceOp.MIN, async_op=True) if several_ranks() else None
 
     def check(self) -> None:
         """Raise on every rank if a loss of any rank is not finite."""
         if self._verdict is None:
             return
-        if self._answer is not None:
-            self._answer.wait()
+        if self._request is not None:
+            self._request.wait()
         finite, may_go_on = self._verdict.tolist()
         self.stop_agreed = not may_go_on
         if not finite:
             raise NumericError('the loss is not finite')
 
 
-def report(runner: Any, data: dict[str, Any], picks: Any) -> Path:
+def report(runner: Any, data: dict[str, Any], samples: Any) -> Path:
     """Write nonfinite_rank<k>.json and return its path.
 
     Nothing was kept of the iteration: its draws are a function of its number, so that the model draws them again.
@@ -62,7 +62,7 @@ def report(runner: Any, data: dict[str, Any], picks: Any) -> Path:
     seed_iteration(runner.seed, runner.iter, runner.rank)
     with torch.no_grad():
         data = model.data_preprocessor(data, training=True)
-        details = model.explain(data, picks)
+        details = model.explain(data, samples)
         seed_iteration(runner.seed, runner.iter, runner.rank)
         losses = model(**data, mode='loss')
     path = Path(runner.work_dir) / f'nonfinite_rank{runner.rank}.json'

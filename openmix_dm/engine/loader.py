@@ -1,4 +1,4 @@
-"""Build a loader from its config."""
+"""Loaders of batches, and their workers: started, watched, ended."""
 
 import faulthandler
 import multiprocessing
@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 from openmix_dm.launch.signals import SIGNALS
 from openmix_dm.registry import DATA_SAMPLERS, DATASETS
 
+START_WITHIN, STARTS = 30.0, 3  # seconds for workers to start (they take hundredths), and how often it is tried
 WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
 
 
@@ -33,7 +34,17 @@ def build_dataloader(
 ) -> DataLoader:
     """Build a loader of {'inputs', 'labels'} batches; `sampler` makes whole batches.
 
-    repeats: how often a training batch holds each of its images, differently augmented; see `TrainBatches`.
+    Args:
+        dataset: config of the data set.
+        sampler: config of the sampler; data set, batch size, seed and repeats are filled in here.
+        batch_size: images of a batch of one rank.
+        seed: what all draws of sampler and transforms are a function of, beside the place in the epoch.
+        repeats: how often a training batch holds each of its images, differently augmented; see `TrainBatches`.
+            Default: 1.
+        num_workers: processes that load; 0 loads in the process that trains. Default: 0.
+        prefetch_factor: batches that each worker loads ahead. Default: 2.
+        persistent_workers: keep the workers from epoch to epoch. Default: True.
+        timeout: seconds after which a hung worker is an error. Default: 300.
     """
     images = DATASETS.build(dataset)
     filled = {
@@ -51,7 +62,7 @@ def build_dataloader(
             'timeout': timeout,
             'worker_init_fn': _prepare_worker,
         }
-    return (WakefulLoader if num_workers else DataLoader)(
+    return (RestartingLoader if num_workers else DataLoader)(
         images,
         batch_sampler=batches,
         num_workers=num_workers,
@@ -81,14 +92,14 @@ def stop_workers(loader: DataLoader) -> None:
 
 def _prepare_worker(worker: int) -> None:
     """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
-    _obey_nobody_but_the_parent()
+    _leave_signals_to_the_parent()
     faulthandler.register(signal.SIGQUIT)  # says where the worker is
     torch.set_num_threads(1)
     if 'cv2' in sys.modules:  # no need to import it where no image is decoded
         sys.modules['cv2'].setNumThreads(0)
 
 
-def _obey_nobody_but_the_parent() -> None:
+def _leave_signals_to_the_parent() -> None:
     """Leave signals to the rank: schedulers send them to all processes, and it needs its workers until it has saved.
 
     SIGTERM is how the parent ends its workers, so that what counts is who sent it.
@@ -106,26 +117,31 @@ def _wait_for_the_parent(parent: int) -> None:
     os._exit(0)
 
 
-AWAKE_AFTER = 30.0  # seconds; workers take hundredths
+class RestartingLoader(DataLoader):
+    """Start workers anew that hang at their start; which batches come does not depend on it.
 
-STARTS = 3
+    A worker is a fork of a process that has threads. Where one of them, such as one of the process group, is entering
+    Python at that moment, the worker waits inside of CPython's `os.fork` for what that thread holds, without end (3.11:
+    `_PyThreadState_DeleteExcept`; seen once in some 300 starts of two ranks on a busy machine). It would cost a run
+    minutes and then its life. So each worker says that it has started.
 
+    Args:
+        start_within: seconds that all workers have for it.
+        arguments, options: those of torch's DataLoader.
+    """
 
-class WakefulLoader(DataLoader):
-    """Start workers anew that have not prepared themselves in time; which batches come does not depend on it."""
-
-    def __init__(self, *arguments: Any, awake_after: float = AWAKE_AFTER, **options: Any) -> None:
-        self._awake, self.awake_after = multiprocessing.Semaphore(0), awake_after
-        options['worker_init_fn'] = partial(_prepare, options.get('worker_init_fn'), self._awake)
+    def __init__(self, *arguments: Any, start_within: float = START_WITHIN, **options: Any) -> None:
+        self._started, self.start_within = multiprocessing.Semaphore(0), start_within
+        options['worker_init_fn'] = partial(_prepare, options.get('worker_init_fn'), self._started)
         super().__init__(*arguments, **options)
 
     def _get_iterator(self) -> Any:
         for _ in range(STARTS - 1):
             batches: Any = super()._get_iterator()
-            if all(self._awake.acquire(timeout=self.awake_after) for _ in range(self.num_workers)):
+            if all(self._started.acquire(timeout=self.start_within) for _ in range(self.num_workers)):
                 return batches
             warnings.warn(
-                f'a worker of the data loader did not start within {self.awake_after:g} s; starting all of them anew',
+                f'a worker of the data loader did not start within {self.start_within:g} s; starting all of them anew',
                 stacklevel=2,
             )
             end_workers(batches)
@@ -143,9 +159,9 @@ def end_workers(batches: Any) -> None:
     batches._shutdown_workers()
 
 
-def _prepare(prepare: Any, awake: Any, worker: int) -> None:
+def _prepare(prepare: Any, started: Any, worker: int) -> None:
     try:
         if prepare is not None:
             prepare(worker)
     finally:
-        awake.release()  # one that fails is awake, too: torch says what it has to say
+        started.release()  # one that fails has started, too: torch says what it has to say

@@ -34,7 +34,10 @@ _STARTED = itertools.count()
 
 @RUNNERS.register_module()
 class MixRunner(Runner):
-    """Run a config; see DEFAULT_HOOKS for what happens around each iteration unless `default_hooks` says otherwise."""
+    """Run a config; see DEFAULT_HOOKS for what happens around each iteration unless `default_hooks` says otherwise.
+
+    Takes the arguments of mmengine's Runner; `build_runner` fills them in from a config, which does not name the class.
+    """
 
     _train_loop: Any
     _train_dataloader: Any
@@ -113,6 +116,7 @@ class MixRunner(Runner):
             rests = getattr(getattr(model, 'mixer', None), 'rests', False)
             model_wrapper_cfg = {
                 'type': 'MMDistributedDataParallel',
+                # not at each iteration: `share_buffers` gives all ranks those of rank 0 where they count
                 'broadcast_buffers': False,
                 'find_unused_parameters': self.cfg.get('find_unused_parameters', rests),
                 **({} if torch.cuda.is_available() else {'device_ids': None}),
@@ -178,7 +182,13 @@ class MixRunner(Runner):
         return self.model.module if is_model_wrapper(self.model) else self.model
 
     def save(self, name: str, iteration: int, keep: int | None) -> None:
-        """Save all that the next iteration depends on; rank 0 writes, the others go on. keep: None removes nothing."""
+        """Save all that the next iteration depends on; rank 0 writes, the others go on.
+
+        Args:
+            name: name of the file in the run's folder.
+            iteration: how many iterations are done.
+            keep: how many of the newest checkpoints stay; None removes nothing.
+        """
         if self.rank:
             return
         state = {

@@ -21,6 +21,16 @@ class EpochTrainLoop(EpochBasedTrainLoop):
 
     After an epoch and its validation it calls `after_epoch` of those hooks that have it: a checkpoint that is saved
     there belongs to numbers that are already recorded, so that a resumed run repeats no validation and misses none.
+
+    Args:
+        runner: the run that the loop belongs to; filled in by the runner.
+        dataloader: the batches of `train_dataloader`; filled in by the runner.
+        max_epochs: epochs of the whole training; schedules without an end of their own end with the last.
+        val_begin: the first epoch that may be followed by a validation. Default: 1.
+        val_interval: epochs between two validations; the last epoch is followed by one in any case. Default: 1.
+
+    Example:
+        train_cfg = dict(type='EpochTrainLoop', max_epochs=200)
     """
 
     def __init__(
@@ -68,7 +78,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         try:
             super().run_iter(idx, data_batch)
         except NumericError as error:
-            path = report(self.runner, data_batch, self.picks(self._iter))
+            path = report(self.runner, data_batch, self.samples(self._iter))
             raise NumericError(
                 f'{error} at iteration {self._iter} (epoch {self._epoch + 1}); samples, lam and mixer are in {path}; '
                 'the last checkpoint is from before'
@@ -101,7 +111,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         """Name the checkpoint after an epoch."""
         return f'epoch_{self._epoch}.pth'
 
-    def picks(self, iteration: int) -> Any:
+    def samples(self, iteration: int) -> Any:
         """Return what the batch of an iteration is made of."""
         epoch = self.epochs_at(iteration)
         return self.dataloader.batch_sampler.batch(epoch, iteration - epoch * len(self.dataloader))
@@ -114,11 +124,20 @@ class EpochTrainLoop(EpochBasedTrainLoop):
 
 @LOOPS.register_module()
 class IterTrainLoop(EpochTrainLoop):
-    """Train for `max_iters` iterations; validate and save after every `val_interval` of them and after the last.
+    """Train by iterations over streams that have no epochs; validate after every `val_interval` and after the last.
 
     The iterations between two validations stand where an epoch stands elsewhere: in the record, for checkpoints and for
     the numbers that a table takes from the last ones. The last of these rounds may be shorter.
     Each batch is given its `progress`, the share of the training that lies behind: the ramps of a loss follow it.
+
+    Args:
+        runner: the run that the loop belongs to; filled in by the runner.
+        dataloader: the batches of `train_dataloader`, whose sampler has to be StreamBatches; filled in by the runner.
+        max_iters: iterations of the whole training, a multiple of the accumulated ones; schedules end with the last.
+        val_interval: iterations between two validations, a multiple of the accumulated ones. Default: 1000.
+
+    Example:
+        train_cfg = dict(type='IterTrainLoop', max_iters=2**20, val_interval=5000)
     """
 
     def __init__(self, runner: Any, dataloader: Any, max_iters: int, val_interval: int = 1000) -> None:
@@ -167,7 +186,7 @@ class IterTrainLoop(EpochTrainLoop):
         """Name the checkpoint after a round by its iterations."""
         return f'iter_{self._iter}.pth'
 
-    def picks(self, iteration: int) -> Any:
+    def samples(self, iteration: int) -> Any:
         """Return what the batch of an iteration is made of."""
         return self.dataloader.batch_sampler.batch(iteration)
 

@@ -35,7 +35,15 @@ def pgd(
 ) -> Tensor:
     """Return images after `steps` steps of size `step`, each brought back to within `eps` and to [0, 1].
 
-    generator: starts at a random place within eps, drawn on the CPU; None starts at the images themselves.
+    Args:
+        model: the network that is attacked; it normalises the pixels itself.
+        images01: images (N, C, H, W) in [0, 1].
+        labels: their true classes (N,).
+        eps: how far a pixel may move. Default: 0.03137254901960784, 8/255.
+        step: how far it moves in a step. Default: 0.00784313725490196, 2/255.
+        steps: number of steps. Default: 10.
+        generator: starts at a random place within eps, drawn on the CPU; None starts at the images themselves.
+            Default: None.
     """
     non_negative('eps', eps)
     positive('step', step)

@@ -12,7 +12,6 @@ from openmix_dm.utils.checks import in_range
 from openmix_dm.utils.keys import key
 
 PATCH = 16
-
 SMALL = 112  # images below this have 8 x 8 patches instead of patches of 16 pixels
 
 

@@ -44,7 +44,14 @@ def read_predictions(path: Path) -> SavedPredictions:
 class Predictions(BaseMetric):
     """Write the best class of every test image to the .npz file `out`, in the order of the test set.
 
-    A row with a logit that is not finite gets class -1.
+    The true classes stand beside them; `read_predictions` reads both. A row with a logit that is not finite gets class
+    -1. `test.py --hits` adds this to the metrics of a config.
+
+    Args:
+        out: the .npz file, written by rank 0 at each evaluation.
+
+    Example:
+        test_evaluator = [dict(type='TopK'), dict(type='Predictions', out='predictions.npz')]
     """
 
     default_prefix = ''

@@ -17,6 +17,12 @@ class TopK(BaseMetric):
 
     Counts are added up on the device and over ranks; nothing is read back before the end. A row with a logit that is
     not finite is wrong.
+
+    Args:
+        topk: the numbers k, each of which makes a metric `top<k>`; 1 or more. Default: (1, 5).
+
+    Example:
+        val_evaluator = dict(type='TopK', topk=(1, 5))
     """
 
     default_prefix = ''

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from openmix_dm.errors import ConfigError, NumericError
 
 NEEDED = ('onnx', 'onnxscript', 'onnxruntime')
-
 TOLERANCE = 1e-3  # largest difference of a logit that is accepted, relative to the largest logit
 
 
@@ -63,7 +62,7 @@ def export_onnx(model: Any, out: Path, height: int, width: int) -> float:
 
 
 def compare(network: nn.Module, path: Path, height: int, width: int) -> float:
-    """Run both on random images in batches of 1 and 5; refuse answers that differ."""
+    """Run both on random images in batches of 1 and 5; refuse logits that differ."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path), providers=['CPUExecutionProvider'])

@@ -18,11 +18,20 @@ INITS: dict[str, Callable[[Tensor], Any]] = {
 
 @HEADS.register_module()
 class LinearHead(nn.Module):
-    """Classify pooled features.
+    """Classify pooled features (N, in_features) by one linear layer, and own the loss on its logits.
 
-    in_features: filled in by the classifier with its backbone's width.
-    loss: the config of a loss over mixed labels.
-    init: 'torch' (that of nn.Linear), 'trunc_normal', 'normal' or 'xavier'; the latter three start with bias 0.
+    The loss is logged as `loss_cls`.
+
+    Args:
+        num_classes: number of classes, at least as many as the data sets have.
+        in_features: width of the features; filled in by the classifier with that of its backbone.
+        loss: the config of a loss over mixed labels.
+        init: how the weights start: 'torch' (as nn.Linear does), 'trunc_normal' (std 0.02, as timm does for
+            transformers), 'normal' (std 0.01, as Self-Tuning does) or 'xavier' (as FixMatch does). The latter three
+            start with bias 0. Default: 'torch'.
+
+    Example:
+        head = dict(type='LinearHead', num_classes=10, loss=dict(type='MixedCE'))
     """
 
     def __init__(self, num_classes: int, in_features: int, loss: dict[str, Any], init: str = 'torch') -> None:

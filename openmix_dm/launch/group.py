@@ -20,14 +20,10 @@ from openmix_dm.errors import DistributedError
 from openmix_dm.launch.slurm import translate_slurm
 
 LAUNCHERS = ('none', 'pytorch', 'slurm')
-
 VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
-
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
-
 KEYS = 'openmix_dm'
-
-_MEETINGS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
+_RENDEZVOUS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
 
 
 @contextmanager
@@ -66,7 +62,7 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
     if torch.cuda.is_available():
         device = torch.device('cuda', int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
         torch.cuda.set_device(device)
-    store = meet(rank, world_size, init_timeout)
+    store = rendezvous(rank, world_size, init_timeout)
     dist.init_process_group(
         'nccl' if device else 'gloo',
         store=store,
@@ -78,7 +74,7 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
     return rank, world_size
 
 
-def meet(rank: int, world_size: int, timeout: float) -> Any:
+def rendezvous(rank: int, world_size: int, timeout: float) -> Any:
     """Return the store that all ranks share, once all of them are there."""
     host, port = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])
     hosts = rank == 0 and os.environ.get('TORCHELASTIC_USE_AGENT_STORE') != 'True'  # torchrun has a store of its own
@@ -91,7 +87,7 @@ def meet(rank: int, world_size: int, timeout: float) -> Any:
             f'within {timeout:g} s ({_first_line(error)}); {todo}'
         ) from None
     restart = os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')
-    store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_MEETINGS)}', shared)
+    store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_RENDEZVOUS)}', shared)
     store.set(f'joined/{rank}', 'yes')
     absent = absent_ranks(store, 'joined', world_size, timeout)
     if absent:

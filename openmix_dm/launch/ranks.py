@@ -18,7 +18,6 @@ from types import FrameType
 from openmix_dm.errors import ConfigError, DistributedError, Preempted
 
 GRACE = 2.0  # seconds that the others get to end by themselves once a rank has failed
-
 FORWARDED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP)
 
 

@@ -60,17 +60,17 @@ class StopVote:
 
     def __init__(self) -> None:
         self._wanted: torch.Tensor | None = None
-        self._answer: Any = None
+        self._request: Any = None
 
     def ask(self) -> None:
         """Start to collect the answers; every rank has to ask as often."""
         if several_ranks():
             self._wanted = torch.tensor(int(bool(stop_request)), device=get_comm_device())
-            self._answer = dist.all_reduce(self._wanted, op=dist.ReduceOp.MAX, async_op=True)
+            self._request = dist.all_reduce(self._wanted, op=dist.ReduceOp.MAX, async_op=True)
 
     def agreed(self) -> bool:
         """Say whether all ranks are to stop now."""
         if self._wanted is None:
             return bool(stop_request)
-        self._answer.wait()
+        self._request.wait()
         return bool(self._wanted.item())

@@ -8,7 +8,6 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from openmix_dm.errors import DistributedError, ResourceError
 
 FIRST_PORT, PORTS = 20000, 20000
-
 GRACE = 120  # seconds before the time limit at which the ranks are told to save and leave
 
 
@@ -80,7 +79,13 @@ def job_script(headers: Sequence[str], setup: Sequence[str], command: str, pytho
 
 
 def call(command: Sequence[str], text: str, otherwise: str) -> str:
-    """Give a text to a command of Slurm; return what it prints. otherwise: what to do where there is no Slurm."""
+    """Give a text to a command of Slurm; return what it prints.
+
+    Args:
+        command: the command and its arguments.
+        text: what it reads from its standard input.
+        otherwise: what to do where there is no Slurm, for the message.
+    """
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True)
     except OSError as error:

@@ -14,7 +14,14 @@ from openmix_dm.structures import MixTarget
 class ByPolicy(MixLoss):
     """Use the i-th loss for the batches that the i-th policy of a `RandomMixer` made.
 
-    So a mixture can follow the paper's rules policy by policy: eta 0.1 for a Mixup batch, 1 for a PuzzleMix one.
+    So a mixture can follow the paper's rules policy by policy: eta 0.1 for a Mixup batch, 1 for a PuzzleMix one. A
+    batch of a policy without a loss is refused.
+
+    Args:
+        losses: losses or their configs, one for each mixer of the `RandomMixer`, in the same order.
+
+    Example:
+        loss = dict(type='ByPolicy', losses=[dict(type='DecoupledCE', eta=0.1), dict(type='DecoupledCE', eta=1.0)])
     """
 
     def __init__(self, losses: Sequence[MixLoss | dict[str, Any]]) -> None:

@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 Sides = Literal['both', 'a']
-
 LAM_EPS = 1e-3
 
 

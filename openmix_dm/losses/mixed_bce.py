@@ -11,7 +11,18 @@ from openmix_dm.utils.checks import in_range, non_negative
 
 @LOSSES.register_module()
 class MixedBCE(MixLoss):
-    """MBCE: targets lam and 1 - lam, MBCE(one), or 1 for both classes, MBCE(two). Summed over classes."""
+    """Compute MBCE, the binary cross-entropy with a mixed label.
+
+    It is summed over classes, so that gradients have the size that they have with a softmax, and averaged over the
+    batch. For two samples of one class the target is the sum of both, at most 1.
+
+    Args:
+        two_hot: give both classes the target 1, which is MBCE(two), instead of lam and 1 - lam, MBCE(one).
+            Default: False.
+
+    Example:
+        loss = dict(type='MixedBCE', two_hot=True)
+    """
 
     def __init__(self, two_hot: bool = False) -> None:
         super().__init__()
@@ -28,9 +39,19 @@ class MixedBCE(MixLoss):
 
 @LOSSES.register_module()
 class DecoupledBCE(MixLoss):
-    """DM(BCE): targets r(lam) and r(1 - lam) with r = min(1, lam / xi) ** t. Summed over classes.
+    """Compute DM(BCE), the binary cross-entropy with rescaled label weights (https://arxiv.org/abs/2203.10761).
 
-    The paper: t = 1, xi = 0.8 for cutting mixers; t = 0.5, xi = 1 for interpolating ones. t = 1, xi = 1 is MBCE(one).
+    The targets are r(lam) and r(1 - lam) with r(lam) = min(1, lam / xi) ** t and r(0) = 0; the paper's formula is not
+    cut off at 1. The paper: t = 1, xi = 0.8 for cutting mixers; t = 0.5, xi = 1 for interpolating ones. t = 1, xi = 1
+    is MBCE(one), t = 0 is MBCE(two). It is summed over classes and averaged over the batch. For two samples of one
+    class the target is the sum of both, at most 1. There is no eta.
+
+    Args:
+        t: exponent; below 1 it lifts small parts. Default: 1.0.
+        xi: threshold in (0, 1]: a part of this size or more counts in full. Default: 1.0.
+
+    Example:
+        loss = dict(type='DecoupledBCE', t=1.0, xi=0.8)
     """
 
     def __init__(self, t: float = 1.0, xi: float = 1.0) -> None:

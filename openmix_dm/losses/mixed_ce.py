@@ -11,7 +11,17 @@ from openmix_dm.utils.checks import in_range, non_negative, one_of
 
 @LOSSES.register_module()
 class MixedCE(MixLoss):
-    """MCE: the cross-entropy with a mixed label. With `MixTarget.hard(labels)` the usual one."""
+    """Compute MCE, the cross-entropy with a mixed label: -(lam log p[a] + (1 - lam) log p[b]).
+
+    With `MixTarget.hard(labels)` it is the usual cross-entropy. Logits are (N, C); the mean is over the batch, in
+    float32 whatever the precision of the network.
+
+    Args:
+        label_smoothing: share of the label that is spread evenly over all classes. Default: 0.0.
+
+    Example:
+        loss = dict(type='MixedCE', label_smoothing=0.1)
+    """
 
     def __init__(self, label_smoothing: float = 0.0) -> None:
         super().__init__()
@@ -28,10 +38,23 @@ class MixedCE(MixLoss):
 
 @LOSSES.register_module()
 class DecoupledCE(MixLoss):
-    """DM(CE): MCE plus eta times the decoupled regulariser; see `functional.decoupled_ce`.
+    """Compute DM(CE), MCE plus eta times the decoupled regulariser (https://arxiv.org/abs/2203.10761).
 
-    eta: 0.1 for static mixers and 1 for dynamic ones, with the exceptions of the paper's appendix B.3.
-    sides: 'both', or 'a' for the asymmetric strategy, in which only the own (labelled) side is decoupled.
+    The regulariser -log(p[a] / (1 - p[b])) - log(p[b] / (1 - p[a])) asks for both classes at full strength, whatever
+    lam is. It is left out for two samples of one class, where it is unbounded below, and where one of the two cannot be
+    seen. Unlike in the released code, lam does not weigh it, and it is left out sample by sample. See
+    `functional.decoupled_ce`.
+
+    Args:
+        eta: weight of the regulariser: 0.1 for static mixers and 1 for dynamic ones, with the exceptions of the paper's
+            appendix B.3. 0 gives MCE.
+        sides: 'both', or 'a' for the asymmetric strategy, in which only the own (labelled) side is decoupled.
+            Default: 'both'.
+        label_smoothing: share of the label that is spread evenly over all classes, in the MCE term only. Default: 0.0.
+        lam_eps: the regulariser is left out for lam within this of 0 or 1. Default: 0.001.
+
+    Example:
+        loss = dict(type='DecoupledCE', eta=0.1)
     """
 
     def __init__(

@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.mixers.base import Lam, Mixer, per_row
-from openmix_dm.mixers.own_networks import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.mixers.partner import Partner
+from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.modules import full_precision
@@ -21,11 +21,27 @@ from openmix_dm.utils.modules import full_precision
 
 @MIXERS.register_module()
 class AttentiveMix(Mixer):
-    """Keep the K most attended cells of a grid of the own image and show the partner elsewhere.
+    """Keep the cells that a teacher attends to and show the partner elsewhere (https://arxiv.org/abs/2003.13048).
 
-    teacher: config of a frozen backbone with its `pretrained` weights: any timm name or a checkpoint of ours. Its last
-    stage is the grid. input_size: what images are resized to for it. top_k: K; None takes K = lam of all cells, at
-    least one. mean, std: of the teacher's training images, for pixels in [0, 1].
+    The grid is the last feature map of the teacher, the attention of a cell its mean over channels. lam in the labels
+    is the share of the own pixels. The teacher stays in eval mode, gets no gradient and is in no checkpoint.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha); it has no effect on the mask if `top_k` is given.
+        teacher: config of a frozen backbone with its `pretrained` weights: any timm name or a checkpoint of ours. Its
+            last stage is the grid.
+        input_size: what images are resized to for the teacher, in pixels a side. Default: 224.
+        top_k: number of own cells that are kept. None keeps lam of all cells, rounded down, at least one.
+            Default: None.
+        mean: mean of the teacher's training images per channel, for pixels in [0, 1]. Default: (0.485, 0.456, 0.406).
+        std: standard deviation of these images per channel, for pixels in [0, 1]. Default: (0.229, 0.224, 0.225).
+        per_sample: draw lam for each sample instead of once for the batch; each has its own mask anyway.
+            Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='AttentiveMix', alpha=2.0, teacher=dict(type='CifarResNet', depth=18, pretrained='r18.pth'))
     """
 
     mean: Tensor
@@ -103,6 +119,7 @@ def cells_mask(scores: Tensor, count: Lam, height: int, width: int) -> Tensor:
         wanted = (count.to(scores.device) * cells).long().clamp(min=1)[:, None]
     else:
         wanted = max(1, int(count * cells))
+    # By rank, not by a threshold on the scores: with ties that would keep more cells than wanted.
     rank = scores.flatten(1).argsort(dim=1, descending=True, stable=True).argsort(dim=1)
     chosen = (rank < wanted).float().view(len(scores), 1, *scores.shape[1:])
     return F.interpolate(chosen, (height, width), mode='nearest')

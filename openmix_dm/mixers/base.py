@@ -19,11 +19,13 @@ Lam = float | Tensor  # one for the batch, or (N,): one for each sample
 class Mixer(nn.Module):
     """Mix each sample of a batch with a partner from the same batch.
 
-    alpha: lam is drawn from Beta(alpha, alpha).
-    per_sample: draw lam for each sample instead of once for the batch.
-    partner: 'shift' (random cyclic shift: nobody meets itself, nothing is gathered) or 'permutation'.
-
     A subclass says how two aligned images become one, in `mix`. All draws come from torch's default generators.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        per_sample: draw lam for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
     """
 
     label_from: LabelSource = 'pixels'  # what lam in the labels agrees with

@@ -66,6 +66,7 @@ def boxes_around(centre_y: Tensor, centre_x: Tensor, lam: Tensor, height: int, w
 
 def interval(centre: int, length: int, size: int) -> tuple[int, int]:
     """Return the ends of an interval around centre, cut off at 0 and size."""
+    # Half a length to either side, as in the code of CutMix: an odd length loses a pixel, and lam counts what is left.
     return max(centre - length // 2, 0), min(centre + length // 2, size)
 
 

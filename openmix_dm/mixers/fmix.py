@@ -20,11 +20,22 @@ from openmix_dm.utils.checks import in_range, non_negative
 
 @MIXERS.register_module()
 class FMix(MaskMixer):
-    """Show the own image where low-frequency noise is largest, in lam of the pixels.
+    """Show the own image where low-frequency noise is largest, in lam of the pixels (https://arxiv.org/abs/2002.12047).
 
-    decay_power: the amplitude of frequency f is f ** -decay_power; more makes smoother shapes.
-    max_soft: half the width of a linear edge from own to partner, in shares of the pixels; 0 cuts.
-    two_frequencies: draw the masks of the released code.
+    lam * H * W is rounded to whole pixels, and lam in the labels is what the mask shows. The noise is isotropic, as the
+    paper describes it; the masks of the released code have two horizontal frequencies only.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        decay_power: the amplitude of frequency f is f ** -decay_power; more makes smoother shapes. Default: 3.0.
+        max_soft: half the width of a linear edge from own to partner, in shares of the pixels; 0 cuts. Default: 0.0.
+        two_frequencies: draw the masks of the released code. Default: False.
+        per_sample: draw lam and the noise for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='FMix', alpha=1.0, decay_power=3.0)
     """
 
     def __init__(

@@ -21,15 +21,28 @@ DRAWS = 5  # uniform numbers for a mask: holes, area, aspect, top, left
 
 @MIXERS.register_module()
 class GridMix(MaskMixer):
-    """Cut a region of the own image into patches, and show the partner in the upper left 1 - lam of each of them.
+    """Show the partner through a grid of holes (https://www.sciencedirect.com/science/article/pii/S0031320320303976).
 
-    n_holes: range of the number of patches in a row, both ends included.
-    hole_aspect_ratio: height / width of a patch and its hole.
-    cut_area_ratio: range of the region's area in units of the image's.
-    cut_aspect_ratio: range of height / width of the region.
+    A region of the own image is cut into patches, and the upper left 1 - lam of each of them is a hole. lam in the
+    labels is the share of the pixels outside of all holes. The masks are those of OpenMixup, without the paper's
+    patch-level labels; the region is made to fit into the image.
 
     Sizes are whole pixels: holes are rounded down, so that at least lam of the own image is shown, and patches to the
     nearest size with which the region fits into the image.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        n_holes: range of the number of patches in a row, both ends included; at most the width of the image.
+            Default: (2, 6).
+        hole_aspect_ratio: height / width of a patch and its hole. Default: 1.0.
+        cut_area_ratio: range of the region's area in units of the image's. Default: (0.5, 1.0).
+        cut_aspect_ratio: range of height / width of the region. Default: (0.5, 2.0).
+        per_sample: draw lam and the grid for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='GridMix', alpha=1.0, n_holes=(2, 6))
     """
 
     def __init__(

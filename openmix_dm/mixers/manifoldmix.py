@@ -21,9 +21,22 @@ INPUT = 'input'
 
 @MIXERS.register_module()
 class ManifoldMix(Mixer):
-    """Show lam of the own features and 1 - lam of the partner's after one of `stages`, drawn anew for each batch.
+    """Mix the features after a random stage of the network as Mixup mixes images (https://arxiv.org/abs/1806.05236).
 
-    stages: names of the backbone's stages; 'input' stands for the images. The default is that of the paper's tables.
+    Shows lam of the own features and 1 - lam of the partner's after one of `stages`, drawn anew for each batch. A
+    forward hook at the named stage does it in any backbone; released code has a second version of each backbone class
+    instead. `pair` always mixes the images: its second batch goes through no network.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        stages: names of the backbone's stages to draw from; 'input' stands for the images. The default is that of the
+            paper's tables. Default: ('input', 'stage1', 'stage2').
+        per_sample: draw lam for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='ManifoldMix', alpha=0.2, stages=('input', 'stage1', 'stage2'))
     """
 
     example = {'stages': ['input']}

@@ -13,7 +13,13 @@ from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
 
 @MIXERS.register_module()
 class NoMix(Mixer):
-    """Leave every sample as it is, with lam 1 and itself as its partner."""
+    """Leave every sample as it is, with lam 1 and itself as its partner.
+
+    The "vanilla" rows of the tables. The only lam that can be given to it is 1.
+
+    Example:
+        mixer = dict(type='NoMix')
+    """
 
     def __init__(self) -> None:
         super().__init__(alpha=1.0)

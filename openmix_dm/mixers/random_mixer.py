@@ -16,9 +16,17 @@ from openmix_dm.structures import MixedBatch, MixedPair, Probe
 
 @MIXERS.register_module()
 class RandomMixer(Mixer):
-    """Draw the i-th mixer with probability probs[i] for each batch and stamp i on the target as its policy.
+    """Draw one of several mixers for each batch.
 
-    mixers: mixers or their configs. probs: sums to 1; all alike if left out. `ByPolicy` follows the stamp.
+    The number of the drawn mixer is stamped on the target as its policy, which the loss `ByPolicy` follows. Each mixer
+    draws lam and partners by its own settings. Mixtures cannot be nested.
+
+    Args:
+        mixers: the mixers to draw from, or their configs; their place in the list is the number of their policy.
+        probs: probability of each mixer, summing to 1. None: all alike. Default: None.
+
+    Example:
+        mixer = dict(type='RandomMixer', mixers=[dict(type='Mixup', alpha=0.8), dict(type='CutMix', alpha=1.0)])
     """
 
     example = {'mixers': [{'type': 'Mixup', 'alpha': 1.0}, {'type': 'CutMix', 'alpha': 1.0}]}

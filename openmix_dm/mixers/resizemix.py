@@ -20,10 +20,23 @@ INTERPOLATIONS = ('nearest', 'bilinear')
 
 @MIXERS.register_module()
 class ResizeMix(Mixer):
-    """Paste the partner, resized to tau of its sides, at a uniform centre; the box is cut off at the border.
+    """Paste the whole partner, made smaller, over each image (https://arxiv.org/abs/2012.11101).
 
-    scope: range of tau. alpha: None draws tau uniformly from it; a number draws it from Beta(alpha, alpha), and anew,
-    uniformly, where that is outside. A lam given from outside is honoured as tau = sqrt(1 - lam), in scope or not.
+    The partner is resized to tau of its sides and pasted at a uniform centre. The box is cut off at the border, and the
+    whole partner is fitted into what is left of it; lam in the labels is the share of the own pixels. A lam given from
+    outside is honoured as tau = sqrt(1 - lam), in scope or not.
+
+    Args:
+        alpha: None draws tau uniformly from `scope`. A number draws tau from Beta(alpha, alpha), and anew, uniformly,
+            where that is outside of `scope`. Default: None.
+        scope: range of tau, the side of the small image as a share of the image's. Default: (0.1, 0.8).
+        interpolation: how the partner is resized: 'nearest' or 'bilinear'. Default: 'nearest'.
+        per_sample: draw tau and the box for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='ResizeMix', alpha=1.0)
     """
 
     def __init__(

@@ -13,8 +13,8 @@ from torch import Tensor
 from openmix_dm.mixers.base import Lam, Mixer
 from openmix_dm.mixers.boxes import boxes_around
 from openmix_dm.mixers.fine_grained_saliency import fine_grained_saliency
-from openmix_dm.mixers.own_networks import pixels_of
 from openmix_dm.mixers.partner import Partner
+from openmix_dm.mixers.teacher import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 
@@ -23,12 +23,23 @@ PART = 2**20  # pixels and channels that are looked at together: 4 MB
 
 @MIXERS.register_module()
 class SaliencyMix(Mixer):
-    """Paste a box of about (1 - lam) of the area, centred at the partner's most salient pixel, cut off at the border.
+    """Paste a box around the partner's most salient pixel (https://arxiv.org/abs/2006.01791).
 
-    As in CutMix the box shrinks where it meets the border, and lam is what is left of the own image. It is another for
-    each sample, also where lam is one for the batch. Images without any contrast are most salient at the top left.
+    The box has about (1 - lam) of the area. As in CutMix it shrinks where it meets the border, and lam in the labels is
+    what is left of the own image. Each sample has a box of its own, also where lam is one for the batch; the released
+    code takes the most salient pixel of one image for all. Images without any contrast are most salient at the top
+    left.
 
     Saliency needs pixels: those of `probe.denormalise`, or, without a probe, each image stretched to fill the range.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        per_sample: draw lam for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='SaliencyMix', alpha=1.0)
     """
 
     def mix(

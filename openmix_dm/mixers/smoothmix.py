@@ -21,15 +21,25 @@ AREA = 2 * math.pi  # of a blob of sigma 1
 
 @MIXERS.register_module()
 class SmoothMix(MaskMixer):
-    """Weigh the partner by a Gaussian of height 1 at a uniform centre, cut off at the border.
+    """Lay a soft blob of the partner over each image (Lee et al., CVPR workshops 2020, linked at the top of this file).
 
-    sigma: the range from which its width is drawn uniformly, as in the paper, in units of the image's sides. None: the
-        width follows a lam from Beta(alpha, alpha).
-    alpha: has no effect unless sigma is None.
+    The weight of the partner is a Gaussian of height 1 at a uniform centre, cut off at the border. The labels follow
+    the pixels; the released code gives the own label the partner's weight.
 
     Width and lam stand for each other by lam = exp(-area), where area = 2 pi sigma^2 is that of the blob without
-    borders in units of the image's: 1 - area for small blobs, 0 for one that covers everything. In the middle of the
-    image a blob shows at most 0.04 more of the partner than 1 - lam; towards the border it shows less.
+    borders in units of the image's: lam is about 1 - area for small blobs, and 0 for one that covers everything. In the
+    middle of the image a blob shows at most 0.04 more of the partner than 1 - lam; towards the border it shows less.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha) if `sigma` is None; otherwise it has no effect.
+        sigma: range from which the width of the blob is drawn uniformly, as in the paper, in units of the image's
+            sides. None: the width follows lam. Default: (0.25, 0.5).
+        per_sample: draw the width and the blob for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='SmoothMix', alpha=1.0, sigma=(0.25, 0.5))
     """
 
     def __init__(

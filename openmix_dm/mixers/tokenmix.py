@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import inside
-from openmix_dm.mixers.own_networks import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.mixers.partner import Partner
+from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.mixers.transmix import distribution, require_attention
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
@@ -32,13 +32,30 @@ ASPECT = 1 / 0.3  # sides differ by at most this factor
 
 @MIXERS.register_module()
 class TokenMix(MaskMixer):
-    """Show the partner in (1 - lam) of the patches, rounded down; lam in the labels is the own share of attention.
+    """Show the partner in blocks of patches and label by clean attention (https://arxiv.org/abs/2207.08409).
 
-    patch_size: of the trained model; a run whose images it does not divide is refused, and by hand the last patches are
-    cut off at the border. mask: 'block' or 'random' (single patches).
-    minimum_tokens: patches of the smallest block, except for the last one of a mask.
-    teacher: config of a frozen Vision Transformer with its `pretrained` weights, `input_size`, `mean` and `std` as for
-    AttentiveMix. None asks the trained model itself; without one (`pair`, or no probe) every patch counts the same.
+    The partner takes (1 - lam) of the patches, rounded down. lam in the labels is the own share of the attention that
+    each clean image gets where it is shown; OpenMixup scores what is hidden. Without a teacher and without a probe
+    (`pair`, or used by hand) every patch counts the same. The teacher stays in eval mode, gets no gradient and is in no
+    checkpoint.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        patch_size: pixels on a side of a patch of the trained model. A run whose images it does not divide is refused;
+            used by hand, the last patches are cut off at the border. Default: 16.
+        minimum_tokens: patches of the smallest block, except for the last one of a mask. Default: 14.
+        mask: 'block', or 'random' for single patches. Default: 'block'.
+        teacher: config of a frozen Vision Transformer with its `pretrained` weights, whose class token attends. None
+            asks the trained model itself, which then needs a class token. Default: None.
+        input_size: what images are resized to for the teacher, in pixels a side. Default: 224.
+        mean: mean of the teacher's training images per channel, for pixels in [0, 1]. Default: (0.485, 0.456, 0.406).
+        std: standard deviation of these images per channel, for pixels in [0, 1]. Default: (0.229, 0.224, 0.225).
+        per_sample: draw lam and the blocks for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='TokenMix', alpha=1.0, patch_size=16)
     """
 
     label_from = 'attention'

@@ -25,10 +25,20 @@ from openmix_dm.utils.checks import in_range
 
 @MIXERS.register_module()
 class TransMix(Mixer):
-    """Mix pixels by another mixer's mask; let the attention of the trained model weigh the labels, sample by sample.
+    """Mix by another mixer's mask and weigh the labels by attention (https://arxiv.org/abs/2111.09833).
 
-    mixer: a mixer that shows its mask, or its config; CutMix in the paper. It draws lam and partners.
-    ratio: lam = (1 - ratio) * share of the own pixels + ratio * share of the attention that falls on them.
+    The attention is that of the trained model's class token to the patches of the mixed image, sample by sample; a
+    model without a class token is refused when it is built. Until the attention is known, lam is the share of the own
+    pixels.
+
+    Args:
+        mixer: a mixer that shows its mask and labels by its pixels, or its config; CutMix in the paper. lam and
+            partners are drawn by its settings.
+        ratio: lam = (1 - ratio) * share of the own pixels + ratio * share of the attention that falls on them.
+            Default: 0.5.
+
+    Example:
+        mixer = dict(type='TransMix', mixer=dict(type='CutMix', alpha=1.0))
     """
 
     label_from = 'attention'

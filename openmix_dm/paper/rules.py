@@ -52,11 +52,8 @@ STATIC_CUTTING = ('cutmix', 'fmix', 'resizemix', 'saliencymix')  # alpha 0.2 for
 
 # Recipes that Table A1 and the text leave out: Table 10, as released.
 TABLE_10 = {'optimizer': 'AdamW', 'lr': 1e-3, 'weight_decay': 0.05, 'batch_size': 100}
-
 RESOLUTIONS = {'cifar': 32, 'tiny': 64}
-
 EPOCHS = {'cifar': 800}  # of Table A8, which prints none
-
 OPTIMISERS = {'LAMB': 'Lamb'}
 
 
@@ -160,13 +157,9 @@ def _same_or_list(values: list[float]) -> float | list[float]:
 
 
 ETA = ALPHA = 1.0  # not printed: as in the only released config
-
 WEIGHT_DECAY = {'CIFAR-10': 5e-4, 'CIFAR-100': 1e-3}  # from scratch, as FixMatch has it
-
 BATCH = 24  # labelled images of a step of transfer, as Self-Tuning has it
-
 OWN_ALPHA = {'mixmatch': 0.5, 'remixmatch': 0.75}  # of methods that mix on their own, as TorchSSL has it
-
 SEMI_RESOLUTIONS = {'ssl_scratch': 32, 'ssl_transfer': 224}
 
 

@@ -59,8 +59,8 @@ class CheckpointStore:
             kind, _, number = path.stem.partition('_')
             if path.name not in known and kind in ('epoch', 'iter') and number.isdigit():
                 iteration = _iteration_in(path)
-                guess = int(number) * (_epoch_length(list(known.values())) if kind == 'epoch' else 1)
-                known[path.name] = Entry(path.name, guess if iteration is None else iteration, None)
+                estimate = int(number) * (_epoch_length(list(known.values())) if kind == 'epoch' else 1)
+                known[path.name] = Entry(path.name, estimate if iteration is None else iteration, None)
         return sorted((e for e in known.values() if (self.folder / e.file).is_file()), key=_age)
 
     def newest(self, warn: Callable[[str], None]) -> tuple[Path, dict[str, Any]] | None:

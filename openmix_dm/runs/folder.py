@@ -19,7 +19,6 @@ from openmix_dm.utils.files import write_atomically
 from openmix_dm.version import __version__
 
 RUN, CONFIG, LOG, BOARD = 'run.json', 'config.py', 'train.log', 'tensorboard'
-
 MARKER = 'preempted'  # there while a run waits to be started again
 
 

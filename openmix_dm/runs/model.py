@@ -37,9 +37,13 @@ def open_trained(
 ) -> TrainedModel:
     """Load a run folder (its newest good checkpoint), a published folder, or a checkpoint file.
 
-    config: a config file, run as Python; without it the config.py beside the weights is read as plain data, so that
-    nothing in a folder of unknown origin can run. ema: take the averaged weights. options: `key.path=value` changes of
-    the config. device: a GPU if there is one.
+    Args:
+        place: the folder or the file.
+        config: a config file, run as Python; without it the config.py beside the weights is read as plain data, so that
+            nothing in a folder of unknown origin can run. Default: None.
+        ema: take the averaged weights. Default: False.
+        options: `key.path=value` changes of the config. Default: ().
+        device: where the model goes; without it a GPU if there is one. Default: None.
     """
     folder, path, weights = _find_weights(Path(place), ema)
     read = _config_beside(folder, path) if config is None else load_config(config)

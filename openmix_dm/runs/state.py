@@ -13,9 +13,7 @@ from openmix_dm.runs.lock import held
 from openmix_dm.runs.records import METRICS
 
 Kind = Literal['waiting', 'running', 'done', 'failed', 'stopped', 'stale']
-
 QUIET_SECONDS = 600  # a run that has written nothing for so long is taken for dead, where nothing else tells
-
 STOPPED = ('preempted', 'failed: KeyboardInterrupt', 'failed: SystemExit')
 
 

@@ -13,9 +13,16 @@ EPS = 1e-6  # added to both distributions: a class that nobody predicts divides 
 
 @SEMI_PARTS.register_module()
 class DistributionAlignment(nn.Module):
-    """Scale guesses by (class frequencies of the labelled images) / (running mean of the guesses), and renormalise.
+    """Align soft pseudo-labels with the labelled class frequencies (ReMixMatch, https://arxiv.org/abs/1911.09785).
 
-    decay: of the running mean, which starts at the mean of the first batch; a batch is that of all ranks.
+    Pseudo-labels (N, classes) are scaled by (class frequencies of the labelled images) / (their own running mean) and
+    renormalised. The running mean starts at the mean of the first batch; a batch is that of all ranks.
+
+    Args:
+        decay: share of the running mean that is kept at each batch. Default: 0.999.
+
+    Example:
+        labeler = dict(type='Labeler', align=dict(type='DistributionAlignment', decay=0.999))
     """
 
     running: Tensor
@@ -29,14 +36,15 @@ class DistributionAlignment(nn.Module):
         self.register_buffer('started', torch.zeros((), dtype=torch.bool))
         self.register_buffer('target', torch.empty(0), persistent=False)
 
-    def meet(self, facts: StreamFacts) -> None:
+    def setup(self, facts: StreamFacts) -> None:
         """Take the class frequencies of the labelled images."""
         self.target = (facts.class_counts / facts.class_counts.sum()).to(self.running.device, torch.float32)
         self.running = torch.zeros_like(self.target)
 
     def forward(self, probabilities: Tensor) -> Tensor:
-        """Follow the guesses of a batch, then align them, (N, classes)."""
+        """Update the running mean by the pseudo-labels of a batch, then align them, (N, classes)."""
         batch = mean_over_batch(probabilities)
+        # torch.where and not `if`, which would wait for the device.
         self.running = torch.where(self.started, self.decay * self.running + (1 - self.decay) * batch, batch)
         self.started = torch.ones_like(self.started)
         aligned = probabilities * (self.target + EPS) / (self.running + EPS)

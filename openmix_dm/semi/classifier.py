@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from openmix_dm.backbones import Backbone
 from openmix_dm.classifiers.mix_classifier import average_crops
-from openmix_dm.datasets.samplers.stream_batches import StreamPicks
+from openmix_dm.datasets.samplers.stream_batches import StreamSamples
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan, execute, read_passes
 from openmix_dm.semi.labeler import Labeler
-from openmix_dm.semi.step_parts import Guess, Labelled, Part, Step, Unlabelled
+from openmix_dm.semi.step_parts import Labelled, Part, PseudoLabels, Step, Unlabelled
 from openmix_dm.semi.stream_preprocessor import StreamPreprocessor
 from openmix_dm.semi.terms import Term
 from openmix_dm.utils.modules import evaluating
@@ -27,11 +27,23 @@ REHEARSAL, PIXELS = 4, 16  # images, and their sides, of a step that is only pla
 
 @MODELS.register_module()
 class SemiClassifier(BaseModel):
-    """Plan, run the network, guess, add up the terms.
+    """Train a network on a labelled and an unlabelled stream by a sum of terms (docs/semi.md).
 
-    backbone, head, data_preprocessor: as MixClassifier's. terms: configs of the terms of the loss by name; None leaves
-    an inherited one out. labeler: config of who guesses the classes of unlabelled images; none if no term needs that.
-    passes: changes of, and additions to, the ways through the network (`executor.PASSES`).
+    In each step the terms plan which images go through the network, the network runs, the labeler makes pseudo-labels
+    of its predictions, and the terms return their losses. Labeler and terms are no part of what is evaluated.
+
+    Args:
+        backbone: config of the network from images to features.
+        head: config of the classifier; its `in_features` is filled in.
+        terms: configs of the terms of the loss by name; None leaves an inherited one out.
+        labeler: config of the part that makes the pseudo-labels of the unlabelled images; None if no term needs them.
+            Default: None.
+        passes: changes of, and additions to, the ways through the network (`executor.PASSES`). Default: None.
+        data_preprocessor: config of the preprocessor of images, which every view of both streams goes through.
+            Default: None.
+
+    Example:
+        model = dict(type='SemiClassifier', backbone=backbone, head=head, terms=dict(labelled=dict(type='Supervised')))
     """
 
     training_only = ('labeler', 'terms')  # not part of what is evaluated
@@ -83,7 +95,7 @@ class SemiClassifier(BaseModel):
         data = self.data_preprocessor({'inputs': images, 'labels': labels})
         return data['inputs'], data['labels']
 
-    def meet(self, facts: StreamFacts) -> None:
+    def setup(self, facts: StreamFacts) -> None:
         """Learn about the streams before training: how many images there are and how often each class is labelled."""
         if self.studies and not facts.can_be_studied:
             raise ConfigError(
@@ -93,7 +105,7 @@ class SemiClassifier(BaseModel):
         self._rehearse(facts)
         for part in (self.labeler, *self._terms.values()):
             if part is not None:
-                part.meet(facts)
+                part.setup(facts)
 
     def _rehearse(self, facts: StreamFacts) -> None:
         """Plan a step of blank images: a missing view, stream or pass shows before training."""
@@ -147,14 +159,14 @@ class SemiClassifier(BaseModel):
             asked = self.labeler.plan(plan) if self.labeler is not None else []
         with stopwatch.span('forward'):
             outputs = execute(plan, self.passes, self.backbone, self.head, chunk=len(step.labelled.labels))
-            guess = self.labeler.guess(step, outputs, asked) if self.labeler is not None else None
+            pseudo = self.labeler.label(step, outputs, asked) if self.labeler is not None else None
             parts: dict[str, Part] = {}
             for name, finish in finishes.items():
-                parts |= {f'{name}_{part}' if part else name: value for part, value in finish(outputs, guess).items()}
+                parts |= {f'{name}_{part}' if part else name: value for part, value in finish(outputs, pseudo).items()}
         return {
             **{f'loss_{name}': part.value * part.weight for name, part in parts.items()},
             **{f'term_{name}': part.value.detach() for name, part in parts.items()},
-            **watch(guess, truth),
+            **watch(pseudo, truth),
         }
 
     def parse_losses(self, losses: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
@@ -163,26 +175,26 @@ class SemiClassifier(BaseModel):
         total = sum(others, start=first)
         return total, {'loss': total, **losses}
 
-    def explain(self, data: dict[str, Any], picks: StreamPicks) -> dict[str, Any]:
+    def explain(self, data: dict[str, Any], samples: StreamSamples) -> dict[str, Any]:
         """Say which samples make the loss of a batch, for a report about it."""
         return {
             'terms': repr(self.terms),
             'progress': data.get('progress'),
-            'labelled': [pick.image for pick in picks.labelled],
-            'unlabelled': [pick.image for pick in picks.unlabelled],
+            'labelled': [sample.image for sample in samples.labelled],
+            'unlabelled': [sample.image for sample in samples.unlabelled],
         }
 
 
-def watch(guess: Guess | None, truth: Tensor | None) -> dict[str, Tensor]:
-    """Return how many guesses are trusted and how many are right, of all and of the trusted, in percent.
+def watch(pseudo: PseudoLabels | None, truth: Tensor | None) -> dict[str, Tensor]:
+    """Return how many pseudo-labels are trusted and how many are right, of all and of the trusted, in percent.
 
     A name `part/whole` is recorded as the mean of the part over the mean of the whole.
     """
-    if guess is None:
+    if pseudo is None:
         return {}
-    logs = {'mask': guess.mask.mean(), **guess.logs}
+    logs = {'mask': pseudo.mask.mean(), **pseudo.logs}
     if truth is not None:
-        right = (guess.hard == truth).float()
+        right = (pseudo.hard == truth).float()
         logs['pseudo_top1'] = 100 * right.mean()
-        logs['pseudo_top1_kept/mask'] = 100 * (right * guess.mask).mean()
+        logs['pseudo_top1_kept/mask'] = 100 * (right * pseudo.mask).mean()
     return logs

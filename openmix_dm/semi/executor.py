@@ -1,4 +1,4 @@
-"""MixMatch's interleaving: a first chunk that is a fair sample of all chunks, because its statistics stand for them."""
+"""What goes through the network in a step, and how: passes with or without gradient, statistics and interleaving."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -15,9 +15,10 @@ from openmix_dm.utils.suggest import did_you_mean
 
 
 def interleave(chunks: list[Tensor]) -> list[Tensor]:
-    """Exchange slice i of chunk 0 with slice i of chunk i; doing it again undoes it.
+    """Exchange slice i of chunk 0 with slice i of chunk i; doing it again undoes it (MixMatch).
 
-    All chunks have one length, which need not divide by their number.
+    The first chunk becomes a fair sample of all chunks, because its statistics stand for theirs. All chunks have one
+    length, which need not divide by their number.
     """
     size, count = len(chunks[0]), len(chunks)
     ends = [size * (place + 1) // count for place in range(count)]
@@ -32,9 +33,13 @@ def interleave(chunks: list[Tensor]) -> list[Tensor]:
 class Pass:
     """One way through the network: everything that asks for it goes together.
 
-    grad: record the graph. statistics: move the running statistics of batch norm. interleave: in chunks of the labelled
-    batch, the first of which holds a share of every chunk and is the only one to move the statistics (MixMatch).
     Batch norm normalises by the batch at hand in any case.
+
+    Args:
+        grad: record the graph. Default: True.
+        statistics: move the running statistics of batch norm. Default: True.
+        interleave: run in chunks of the labelled batch, the first of which holds a share of every chunk and is the only
+            one to move the statistics (MixMatch). Default: False.
     """
 
     grad: bool = True
@@ -119,12 +124,14 @@ def _run(backbone: nn.Module, images: Tensor, spec: Pass, chunk: int) -> Tensor:
         features = [backbone(first)]
     with counting(backbone, False):
         features += [backbone(each) for each in rest]
+    # Interleaving once more brings the features back into the order of the images.
     return torch.cat(interleave(features))
 
 
 @contextmanager
 def counting(network: nn.Module, statistics: bool) -> Iterator[None]:
     """Keep batch norm from moving its running statistics; it still normalises by those of the batch."""
+    # In train mode, batch norm that tracks nothing takes the statistics of the batch and leaves the running ones alone.
     frozen = [] if statistics else [m for m in network.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
     for norm in frozen:
         norm.track_running_stats = False

@@ -1,4 +1,4 @@
-"""From what the network says about unlabelled images to what is believed about them."""
+"""From the predictions for unlabelled images to their pseudo-labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,19 +9,29 @@ from torch import Tensor, nn
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.registry import SEMI_PARTS
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.step_parts import Guess, Outputs, Request, Step
+from openmix_dm.semi.step_parts import Outputs, PseudoLabels, Request, Step
 from openmix_dm.semi.thresholds import Threshold
 from openmix_dm.utils.checks import positive
 
 
 @SEMI_PARTS.register_module()
 class Labeler(nn.Module):
-    """Guess classes by the network itself: average over views, align, sharpen, and trust some.
+    """Make pseudo-labels of the network's own predictions: average over views, align, sharpen, and trust some.
 
-    views: views of the unlabelled stream to average over. where: the pass that they go through: 'main', where they
-    share the forward of the loss, or 'guess', without gradient before it. temperature: the soft guess is p ** (1 / T),
-    renormalised; hard guess and confidence are those of p. align: config of a DistributionAlignment.
-    threshold: config of a threshold; by default 0.95 for all classes.
+    The soft pseudo-label is p ** (1 / temperature), renormalised; hard pseudo-label and confidence are those of p,
+    which is averaged and aligned but not sharpened. Nothing carries a gradient.
+
+    Args:
+        views: views of the unlabelled stream to average over. Default: (0,).
+        where: pass that they go through: 'main', where they share the forward of the loss, or 'guess', without gradient
+            before it, or any other of the model. Default: 'main'.
+        temperature: of the sharpening; 1 leaves p as it is, lower values sharpen. Default: 1.0.
+        align: config of a DistributionAlignment; None leaves p as it is. Default: None.
+        threshold: config of what says which pseudo-labels are trusted; None is a FixedThreshold of 0.95 for all
+            classes. Default: None.
+
+    Example:
+        labeler = dict(type='Labeler', threshold=dict(type='FixedThreshold', tau=0.95))
     """
 
     def __init__(
@@ -39,19 +49,19 @@ class Labeler(nn.Module):
         self.align = None if align is None else SEMI_PARTS.build(align)
         self.threshold: Threshold = SEMI_PARTS.build(threshold or {'type': 'FixedThreshold'})
 
-    def meet(self, facts: StreamFacts) -> None:
+    def setup(self, facts: StreamFacts) -> None:
         """Tell the parts about the streams."""
-        self.threshold.meet(facts)
+        self.threshold.setup(facts)
         if self.align is not None:
-            self.align.meet(facts)
+            self.align.setup(facts)
 
     def plan(self, plan: Plan) -> list[Request]:
         """Ask for the views to go through the network."""
         return [plan.unlabelled(view, self.where) for view in self.views]
 
     @torch.no_grad()
-    def guess(self, step: Step, outputs: Outputs, requests: Sequence[Request]) -> Guess:
-        """Make the guesses of a step; thresholds and alignment follow them."""
+    def label(self, step: Step, outputs: Outputs, requests: Sequence[Request]) -> PseudoLabels:
+        """Make the pseudo-labels of a step; the state of threshold and alignment is updated by them."""
         views = [outputs[request].logits.detach().float().softmax(dim=1) for request in requests]
         probabilities = views[0] if len(views) == 1 else torch.stack(views).mean(dim=0)
         if self.align is not None:
@@ -60,7 +70,7 @@ class Labeler(nn.Module):
         levels = self.threshold.levels(probabilities.shape[1], probabilities.device)
         mask = (confidence >= (levels[hard] if levels.dim() else levels)).float()
         self.threshold.record(confidence, hard, step.others.index)
-        return Guess(hard, sharpen(probabilities, self.temperature), confidence, mask, {'threshold': levels})
+        return PseudoLabels(hard, sharpen(probabilities, self.temperature), confidence, mask, {'threshold': levels})
 
 
 def sharpen(probabilities: Tensor, temperature: float) -> Tensor:

@@ -17,7 +17,14 @@ class Ramp:
 
 @SEMI_PARTS.register_module()
 class LinearRamp(Ramp):
-    """Rise in a straight line and stay at 1 from `end` on, a share of the training."""
+    """Raise the weight of a term in a straight line from 0, and hold it at its full value from `end` on.
+
+    Args:
+        end: share of the training after which the full weight is reached, in (0, 1]. Default: 1.0.
+
+    Example:
+        terms = dict(unlabelled=dict(type='Consistency', ramp=dict(type='LinearRamp', end=0.4)))
+    """
 
     def __init__(self, end: float = 1.0) -> None:
         self.end = in_range('end', end, 0, 1, open_low=True)
@@ -29,7 +36,13 @@ class LinearRamp(Ramp):
 
 @SEMI_PARTS.register_module()
 class CosineRamp(Ramp):
-    """Rise as half a cosine over the whole training."""
+    """Raise the weight of a term from 0 to its full value as half a cosine over the whole training.
+
+    The factor is (1 - cos(pi * progress)) / 2.
+
+    Example:
+        terms = dict(unlabelled=dict(type='Consistency', ramp=dict(type='CosineRamp')))
+    """
 
     def __call__(self, progress: float) -> float:
         """Return (1 - cos(pi * progress)) / 2."""

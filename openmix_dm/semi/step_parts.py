@@ -56,20 +56,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Output:
-    """What the network says about some images."""
+    """The outputs of the network for some images."""
 
     features: Tensor  # (N, D)
     logits: Tensor  # (N, classes)
 
 
 @dataclass(frozen=True)
-class Guess:
-    """What is believed about the unlabelled batch; nothing of it carries a gradient."""
+class PseudoLabels:
+    """The pseudo-labels of the unlabelled batch; nothing of them carries a gradient."""
 
     hard: Tensor  # (U,) most likely class
     soft: Tensor  # (U, classes) averaged, aligned and sharpened
     confidence: Tensor  # (U,) of the most likely class, before sharpening
-    mask: Tensor  # (U,) 1 where the guess is trusted, else 0
+    mask: Tensor  # (U,) 1 where the pseudo-label is trusted, else 0
     logs: dict[str, Tensor] = field(default_factory=dict)  # what the threshold wants recorded
 
 
@@ -92,4 +92,4 @@ class Request:
 Outputs = Mapping[Request, Output]
 
 # What a term does once the network has run: returns its parts by name ('' for a term of one part).
-Finish = Callable[[Outputs, Guess | None], dict[str, Part]]
+Finish = Callable[[Outputs, PseudoLabels | None], dict[str, Part]]

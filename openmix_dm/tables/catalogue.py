@@ -12,10 +12,8 @@ from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
 from openmix_dm.utils.suggest import did_you_mean
 
 CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
-
 _REGISTERED: list[Callable[[], Sequence[Table]]] = []
 NEEDED = ('title', 'columns', 'rows')
-
 DEFAULTS = {'baseline': '', 'metric': 'top1', 'protocol': 'median_last10', 'trials': 3, 'axis': ''}
 
 

@@ -19,7 +19,6 @@ from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.progress import track
 
 Row = dict[str, Any]
-
 NOT_RUN = '-'  # the state of a cell for which the paper prints no number
 
 
@@ -141,7 +140,6 @@ def attempt(kind: Kind) -> TrialStep | str:
 
 
 Item = TypeVar('Item')
-
 Result = TypeVar('Result')
 
 

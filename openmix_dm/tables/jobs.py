@@ -17,9 +17,7 @@ from openmix_dm.tables.plan import TODO, TOOLS, Run, Step, decide
 from openmix_dm.utils.progress import duration
 
 OUTPUT = 'output.log'  # what the processes of a run print, over all of its starts
-
 PREEMPTED = 75  # exit code of a training that was told to stop and has saved
-
 CAUSE = re.compile(r'openmix_dm: FAILED cause=(.*)')
 
 

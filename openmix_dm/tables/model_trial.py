@@ -22,7 +22,6 @@ IMAGES = 4  # of a trial batch
 
 # Arguments of a model that change numbers, but neither what is run nor its size.
 NUMBERS = {'alpha', 'eta', 't', 'xi', 'label_smoothing', 'pretrained', 'mean', 'std', 'momentum_end'}
-
 OPTIMIZER_STATES = {'SGD': 1, 'AdamW': 2, 'Lamb': 2}  # numbers kept for each parameter
 
 
@@ -182,4 +181,4 @@ def set_up_streams(model: Any, streams: StreamShape) -> None:
         ratio=streams.ratio,
         can_be_studied=streams.studied,
     )
-    model.meet(facts)
+    model.setup(facts)

@@ -18,9 +18,7 @@ from openmix_dm.tables.catalogue import CONFIGS
 from openmix_dm.tables.cells import Cell, Table
 
 TOOLS = CONFIGS.parent / 'tools'
-
 WORK_DIRS = Path('work_dirs')
-
 FGSM, EPS_255 = Path('fgsm.json'), 8.0  # of Table A7: one signed step of 8/255
 
 
@@ -109,7 +107,6 @@ def shown(path: Path) -> str:
 
 
 Action = Literal['start', 'resume', 'attack', 'skip', 'busy', 'refuse']
-
 TODO: tuple[Action, ...] = ('start', 'resume', 'attack')
 
 

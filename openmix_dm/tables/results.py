@@ -17,7 +17,6 @@ from openmix_dm.tables.plan import EPS_255, FGSM, config_path, run_folder
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 EPOCHS = 'train_cfg.max_epochs'
-
 UNITS = {'top1': '%', 'fgsm': '% error', 'memory': 'GB', 'hours': 'h'}
 
 

@@ -12,7 +12,13 @@ TEMPORARY = '.tmp'  # ending of a file that is being written
 
 
 def write_atomically(path: Path, content: str | bytes, sync: bool = True) -> None:
-    """Write a file so that a reader sees the old or the new one, whole; sync: also through a power cut."""
+    """Write a file so that a reader sees the old or the new one, whole.
+
+    Args:
+        path: the file.
+        content: all that it is to hold.
+        sync: wait for the disk, so that this holds through a power cut too. Default: True.
+    """
     temporary = path.with_name(path.name + TEMPORARY)
     try:
         with temporary.open('wb') as file:

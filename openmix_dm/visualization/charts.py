@@ -15,11 +15,8 @@ from openmix_dm.utils.files import write_atomically
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
-
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
-
 FORMATS = ('.png', '.svg', '.pdf')
-
 LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
 
 

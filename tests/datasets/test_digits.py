@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from openmix_dm.datasets import Digits, Pick
+from openmix_dm.datasets import Digits, SampleIndex
 from openmix_dm.datasets.digits import read_digits
 from openmix_dm.datasets.splits.draw import apportion, stratified_split
 
@@ -42,9 +42,9 @@ def test_images_are_rgb_bytes_of_16_pixels():
 
 def test_augmentation_follows_the_key_of_the_pick():
     digits = Digits('train', transforms=[{'type': 'BatchRandomCrop', 'padding': 1, 'mode': 'constant'}])
-    picks = [Pick(i, 100 + i) for i in range(32)]
-    first, again = (digits.__getitems__(picks)['inputs'] for _ in range(2))
-    other = digits.__getitems__([Pick(i, 500 + i) for i in range(32)])['inputs']
+    samples = [SampleIndex(i, 100 + i) for i in range(32)]
+    first, again = (digits.__getitems__(samples)['inputs'] for _ in range(2))
+    other = digits.__getitems__([SampleIndex(i, 500 + i) for i in range(32)])['inputs']
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     plain = digits.__getitems__(list(range(32)))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from support.archive_layouts import jpeg
 
-from openmix_dm.datasets import ImageFolder, Pick
+from openmix_dm.datasets import ImageFolder, SampleIndex
 from openmix_dm.datasets.decode import read_image
 from openmix_dm.engine.loader import collate
 from openmix_dm.errors import DataError
@@ -36,7 +36,7 @@ def spoil(root, *numbers, content=b''):
 
 
 def shades(data):
-    return [round(data[Pick(k, 7)]['inputs'].float().mean().item() / 20) for k in range(len(data))]
+    return [round(data[SampleIndex(k, 7)]['inputs'].float().mean().item() / 20) for k in range(len(data))]
 
 
 @pytest.mark.parametrize('kind', BROKEN)
@@ -44,7 +44,7 @@ def test_a_broken_file_is_named(root_dir, kind):
     spoil(root_dir, 4, content=BROKEN[kind])
     data = ImageFolder(str(root_dir), 'train')
     with pytest.raises(DataError, match=r'b/4\.jpg cannot be decoded as an image'):
-        data[Pick(4, 7)]
+        data[SampleIndex(4, 7)]
 
 
 def test_a_file_that_went_away_is_named(root_dir):
@@ -58,7 +58,7 @@ def test_skipping_takes_the_next_good_image_with_its_label(root_dir, capfd):
     spoil(root_dir, 2, 5)
     data = ImageFolder(str(root_dir), 'train', **SKIP)
     assert shades(data) == shades(data) == [0, 1, 3, 3, 4, 0]
-    assert int(data[Pick(2, 7)]['labels']) == 1
+    assert int(data[SampleIndex(2, 7)]['labels']) == 1
     said = capfd.readouterr().err
     assert said.count('skipped') == 2  # once each, however often they are asked for
     assert '(2 of at most 2)' in said
@@ -68,7 +68,7 @@ def test_more_than_the_limit_stops(root_dir):
     spoil(root_dir, 0, 1, 2)
     data = ImageFolder(str(root_dir), 'train', **SKIP)
     with pytest.raises(DataError, match=r'a/2\.jpg .* number 3, more than skip_limit=2'):
-        data[Pick(0, 7)]
+        data[SampleIndex(0, 7)]
 
 
 def test_an_evaluation_never_skips(root_dir):
@@ -80,7 +80,7 @@ def test_an_evaluation_never_skips(root_dir):
 def test_workers_count_together(root_dir):
     spoil(root_dir, 1, 3, 5)
     data = ImageFolder(str(root_dir), 'train', on_error='skip', skip_limit=2)
-    batches = [[Pick(k, 7)] for k in range(6)]
+    batches = [[SampleIndex(k, 7)] for k in range(6)]
     loader = torch.utils.data.DataLoader(data, batch_sampler=batches, num_workers=2, collate_fn=collate)
     with pytest.raises(DataError, match='number 3, more than skip_limit=2'):
         list(loader)

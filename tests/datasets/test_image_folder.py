@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import torch
 
-from openmix_dm.datasets import ImageFolder, ImageNet, Pick
+from openmix_dm.datasets import ImageFolder, ImageNet, SampleIndex
 from openmix_dm.errors import DataError
 
 COLOURS = {'n01': (200, 10, 10), 'n02': (10, 200, 10), 'n03': (10, 10, 200)}
@@ -42,9 +42,9 @@ def test_relative_roots_are_below_the_data_folder(images, monkeypatch):
 def test_random_transforms_follow_the_key_alone(images):
     transforms = [{'type': 'RandomResizedCrop', 'size': 16}, {'type': 'RandomFlip'}]
     data = ImageFolder(root=str(images / 'imagenet'), split='train', transforms=transforms)
-    first = data[Pick(0, 5)]['inputs']
+    first = data[SampleIndex(0, 5)]['inputs']
     torch.rand(7), np.random.rand(3)
-    assert torch.equal(data[Pick(0, 5)]['inputs'], first)
+    assert torch.equal(data[SampleIndex(0, 5)]['inputs'], first)
     assert first.shape == (3, 16, 16)
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from openmix_dm.datasets.samplers import stream_batches as module
-from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.sample_index import SampleIndex
 from openmix_dm.datasets.samplers.stream_batches import EndlessOrder, StreamBatches
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.engine.loader import build_dataloader
@@ -60,7 +60,7 @@ def test_a_batch_is_a_function_of_its_iteration():
     late.start_at(7)
     assert list(late) == whole[7:]
     assert len(whole) == 12
-    assert {(len(picks.labelled), len(picks.unlabelled)) for picks in whole} == {(8, 24)}
+    assert {(len(samples.labelled), len(samples.unlabelled)) for samples in whole} == {(8, 24)}
 
 
 def test_two_ranks_share_the_batch_of_one(monkeypatch):
@@ -72,7 +72,7 @@ def test_two_ranks_share_the_batch_of_one(monkeypatch):
         halves.append(batches(dataset, size=4))
     for iteration in (0, 11, 1000):
         for name in ('labelled', 'unlabelled'):
-            together = [pick for half in halves for pick in getattr(half.batch(iteration), name)]
+            together = [sample for half in halves for sample in getattr(half.batch(iteration), name)]
             assert together == getattr(one.batch(iteration), name)
 
 
@@ -116,18 +116,18 @@ def test_a_batch_of_the_loader():
 
 def test_labels_belong_to_the_labelled_images():
     dataset = streams()
-    picks = batches(dataset).batch(3).labelled
+    samples = batches(dataset).batch(3).labelled
     batch = dataset.__getitems__(batches(dataset).batch(3))
-    for row, pick in enumerate(picks):
-        image = dataset._labelled[pick.image]
+    for row, sample in enumerate(samples):
+        image = dataset._labelled[sample.image]
         assert torch.equal(batch['labelled']['inputs'][0][row], dataset.source.images[image])
         assert batch['labelled']['labels'][row] == dataset.source.labels[image]
 
 
 def test_the_same_pick_is_augmented_alike_and_views_are_not():
     dataset = streams(unlabelled_views=[[CROP], [CROP]])
-    picks = batches(dataset).batch(0)
-    one, two = (dataset.__getitems__(picks)['unlabelled']['inputs'] for _ in range(2))
+    samples = batches(dataset).batch(0)
+    one, two = (dataset.__getitems__(samples)['unlabelled']['inputs'] for _ in range(2))
     assert all(map(torch.equal, one, two))
     assert not torch.equal(one[0], one[1])
 
@@ -237,15 +237,15 @@ def test_files_are_decoded_once_for_all_views(files, monkeypatch):
     monkeypatch.setattr(
         type(dataset.source), 'decode', lambda self, place: decoded.append(place) or decode(self, place)
     )
-    picks = batches(dataset, size=2).batch(0)
-    batch = dataset.__getitems__(picks)
+    samples = batches(dataset, size=2).batch(0)
+    batch = dataset.__getitems__(samples)
     assert len(decoded) == 2 + 4
     one, two = batch['unlabelled']['inputs']
     assert one.shape == two.shape == (4, 3, 6, 6)
     assert not torch.equal(one, two)
     alone = dataset._unlabelled_views[1]
-    for row, pick in enumerate(picks.unlabelled):  # as the data set serves the same pick by itself
-        own = Pick(int(dataset._unlabelled[pick.image]), key(pick.key, 1))
+    for row, sample in enumerate(samples.unlabelled):  # as the data set serves the same sample by itself
+        own = SampleIndex(int(dataset._unlabelled[sample.image]), key(sample.key, 1))
         assert torch.equal(two[row], alone[own]['inputs'])
 
 

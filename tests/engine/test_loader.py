@@ -73,11 +73,11 @@ def sleeper(folder, starts, worker):
         time.sleep(1)
 
 
-def test_workers_that_never_wake_up_are_started_anew(root, tmp_path, monkeypatch):
+def test_workers_that_hang_at_their_start_are_started_anew(root, tmp_path, monkeypatch):
     whole, folder = batches(root, repeats=3), tmp_path / 'starts'
     folder.mkdir()
     monkeypatch.setattr(dataloader, '_prepare_worker', partial(sleeper, folder, 2))
-    monkeypatch.setattr(worker_start.WakefulLoader.__init__, '__kwdefaults__', {'awake_after': 1.0})
+    monkeypatch.setattr(worker_start.RestartingLoader.__init__, '__kwdefaults__', {'start_within': 1.0})
     before = set(multiprocessing.active_children())
     with pytest.warns(UserWarning, match='did not start within 1 s'):
         assert same(batches(root, repeats=3, num_workers=1, timeout=10), whole)

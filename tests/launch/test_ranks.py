@@ -1,8 +1,8 @@
 import time
 
 import pytest
-from openmix_dm.commands.dist_ranks import main
 
+from openmix_dm.commands.dist_ranks import main
 from openmix_dm.errors import ConfigError
 from openmix_dm.launch.ranks import End, first_failure, launch, rank_variables
 

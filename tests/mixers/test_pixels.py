@@ -1,6 +1,6 @@
 import torch
 
-from openmix_dm.mixers.own_networks import pixels_of
+from openmix_dm.mixers.teacher import pixels_of
 from openmix_dm.utils.modules import full_precision
 
 

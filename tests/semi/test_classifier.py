@@ -4,8 +4,8 @@ import pytest
 import torch
 from support.semi_steps import IMAGES, METHODS, batch, facts, model
 
-from openmix_dm.datasets.samplers.sample_index import Pick
-from openmix_dm.datasets.samplers.stream_batches import StreamPicks
+from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.stream_batches import StreamSamples
 from openmix_dm.engine.hooks.ema import averaged_copy
 from openmix_dm.engine.hooks.recording import names_of, with_ratios
 from openmix_dm.engine.optim.wrapper import MixOptimWrapper
@@ -13,7 +13,7 @@ from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi import SemiClassifier, Term
 from openmix_dm.semi.classifier import watch
-from openmix_dm.semi.step_parts import Guess, Part
+from openmix_dm.semi.step_parts import Part, PseudoLabels
 
 
 @pytest.mark.parametrize('method', METHODS)
@@ -73,7 +73,7 @@ def test_no_term_is_given_the_truth():
         def plan(self, step, plan):
             seen.append(step)
             key = plan.labelled()
-            return lambda outputs, guess: {'': Part(outputs[key].logits.sum())}
+            return lambda outputs, pseudo: {'': Part(outputs[key].logits.sum())}
 
     built = model('fixmatch', **{'model.terms.nosy': {'type': 'Nosy'}})
     built(**batch('fixmatch'), mode='loss')
@@ -101,13 +101,13 @@ def test_dm_leaves_the_rest_of_the_method_alone():
 
 
 def test_the_record_counts_images_and_not_iterations():
-    guess = Guess(torch.tensor([0, 1, 2, 3]), torch.eye(4), torch.ones(4), torch.tensor([1.0, 1.0, 0.0, 0.0]))
-    logs = watch(guess, torch.tensor([0, 2, 2, 0]))
+    pseudo = PseudoLabels(torch.tensor([0, 1, 2, 3]), torch.eye(4), torch.ones(4), torch.tensor([1.0, 1.0, 0.0, 0.0]))
+    logs = watch(pseudo, torch.tensor([0, 2, 2, 0]))
     assert logs['mask'] == 0.5
     assert logs['pseudo_top1'] == 50
     assert with_ratios({name: float(value) for name, value in logs.items()})['pseudo_top1_kept'] == 50
     assert watch(None, None) == {}
-    assert 'pseudo_top1' not in watch(guess, None)
+    assert 'pseudo_top1' not in watch(pseudo, None)
 
 
 def test_names_of_a_record():
@@ -144,14 +144,14 @@ def test_a_model_needs_terms_that_exist():
 
 def test_meeting_streams_sizes_the_state():
     built = model('flexmatch')
-    built.meet(facts(unlabelled=7))
+    built.setup(facts(unlabelled=7))
     assert built.labeler.threshold.remembered.tolist() == [-1] * 7
     assert isinstance(built, SemiClassifier)
 
 
 def test_a_report_names_the_images():
-    picks = StreamPicks([Pick(3, 0)], [Pick(5, 0), Pick(6, 0)])
-    said = model('fixmatch').explain(batch('fixmatch'), picks)
+    samples = StreamSamples([SampleIndex(3, 0)], [SampleIndex(5, 0), SampleIndex(6, 0)])
+    said = model('fixmatch').explain(batch('fixmatch'), samples)
     assert said['labelled'] == [3]
     assert said['unlabelled'] == [5, 6]
     assert 'Consistency' in said['terms']

@@ -26,13 +26,13 @@ def test_every_cell_from_scratch_has_a_config():
         assert load(name).train_dataloader.dataset.count == labels
 
 
-def meet(config):
+def set_up(config):
     """Build a model on no device, with the streams of the config."""
     with torch.device('meta'):
         model = MODELS.build(config.model)
         streams = config.train_dataloader.dataset
         classes = config.model.head.num_classes
-        model.meet(StreamFacts(torch.ones(classes, dtype=torch.long), 50000, 1, len(streams.unlabelled_views)))
+        model.setup(StreamFacts(torch.ones(classes, dtype=torch.long), 50000, 1, len(streams.unlabelled_views)))
     return model, streams
 
 
@@ -67,7 +67,7 @@ TABLE = {
 @pytest.mark.parametrize(('folder', 'count'), [('cifar10_semi/wrn28-2', 250), ('cifar100_semi/wrn28-8', 400)])
 def test_the_table_of_methods(folder, count, method):
     config = load(f'{folder}_{method}_{count}.py')
-    model, streams = meet(config)
+    model, streams = set_up(config)
     labeler = model.labeler
     values = (streams.ratio, len(streams.unlabelled_views), labeler.where, labeler.temperature, labeler.threshold.tau)
     assert values == TABLE[method]

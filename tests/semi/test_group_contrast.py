@@ -8,7 +8,7 @@ from torch import nn
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.semi.executor import Plan, read_passes
-from openmix_dm.semi.step_parts import Guess, Labelled, Output, Step, Unlabelled
+from openmix_dm.semi.step_parts import Labelled, Output, PseudoLabels, Step, Unlabelled
 from openmix_dm.semi.terms import GroupContrast
 from openmix_dm.semi.terms.group_contrast import group_contrast
 
@@ -45,7 +45,7 @@ def run(term, model, views=2):
         for name, inputs in requests.items()
     }
     ones = torch.ones(4)
-    return finish(outputs, Guess(guessed, F.one_hot(guessed, CLASSES).float(), ones, ones)), step, guessed
+    return finish(outputs, PseudoLabels(guessed, F.one_hot(guessed, CLASSES).float(), ones, ones)), step, guessed
 
 
 def test_equals_the_loop():

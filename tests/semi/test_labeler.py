@@ -14,17 +14,17 @@ from openmix_dm.semi.step_parts import Output
 SIZE = 6
 
 
-def guess(labeler, *logits):
+def pseudo(labeler, *logits):
     images = [torch.zeros(SIZE, 3, 4, 4) for _ in logits]
     now = step(images[0][:2], torch.tensor([0, 1]), images)
     requests = labeler.plan(Plan(now, read_passes(None)))
     outputs = {key: Output(each, each) for key, each in zip(requests, logits, strict=True)}
-    return labeler.guess(now, outputs, requests)
+    return labeler.label(now, outputs, requests)
 
 
 def test_a_guess_of_one_view():
     logits = torch.randn(SIZE, CLASSES, requires_grad=True) * 4
-    made = guess(Labeler(threshold={'type': 'FixedThreshold', 'tau': 0.6}), logits)
+    made = pseudo(Labeler(threshold={'type': 'FixedThreshold', 'tau': 0.6}), logits)
     p = logits.softmax(dim=1)
     assert torch.equal(made.hard, p.argmax(dim=1))
     torch.testing.assert_close(made.confidence, p.max(dim=1).values)
@@ -35,7 +35,7 @@ def test_a_guess_of_one_view():
 
 def test_views_are_averaged_before_they_are_sharpened():
     one, two = torch.randn(2, SIZE, CLASSES)
-    made = guess(Labeler(views=(0, 1), where='guess', temperature=0.5), one, two)
+    made = pseudo(Labeler(views=(0, 1), where='guess', temperature=0.5), one, two)
     for row in range(SIZE):
         said = [softmax(view[row].tolist()) for view in (one, two)]
         mean = [(a + b) / 2 for a, b in zip(*said, strict=True)]
@@ -47,7 +47,7 @@ def test_the_temperature_sharpens_the_guess_and_not_the_mask():
     """UDA: softmax(z / T) is the target, the unsharpened confidence decides."""
     logits = torch.randn(SIZE, CLASSES) * 2
     warm, cold = (
-        guess(Labeler(temperature=t, threshold={'type': 'FixedThreshold', 'tau': 0.5}), logits) for t in (1.0, 0.4)
+        pseudo(Labeler(temperature=t, threshold={'type': 'FixedThreshold', 'tau': 0.5}), logits) for t in (1.0, 0.4)
     )
     torch.testing.assert_close(cold.soft, (logits / 0.4).softmax(dim=1))
     assert (cold.soft - warm.soft).abs().max() > 0.05
@@ -64,7 +64,7 @@ def test_sharpening_keeps_a_distribution():
 def test_alignment_against_the_reference():
     counts = torch.tensor([1, 2, 3, 4])
     aligner, slow = DistributionAlignment(decay=0.9), Alignment(counts.tolist(), 0.9)
-    aligner.meet(StreamFacts(counts, 10))
+    aligner.setup(StreamFacts(counts, 10))
     for _ in range(5):
         rows = (torch.randn(8, 4) * 3).softmax(dim=1)
         torch.testing.assert_close(aligner(rows), torch.tensor(slow(rows.tolist())))
@@ -74,7 +74,7 @@ def test_alignment_against_the_reference():
 def test_alignment_starts_at_the_first_batch_and_is_resumed():
     aligner, again = (DistributionAlignment() for _ in range(2))
     for each in (aligner, again):
-        each.meet(facts())
+        each.setup(facts())
     rows = torch.randn(8, CLASSES).softmax(dim=1)
     aligner(rows)
     torch.testing.assert_close(aligner.running, rows.mean(dim=0))

@@ -23,7 +23,7 @@ def follow(rank, ranks):
     """Give the state after all batches, of which this rank sees its slice."""
     threshold, aligner = CurriculumThreshold(tau=0.7), DistributionAlignment(decay=0.9)
     for part in (threshold, aligner):
-        part.meet(StreamFacts(torch.arange(1, CLASSES + 1), IMAGES))
+        part.setup(StreamFacts(torch.arange(1, CLASSES + 1), IMAGES))
     aligned = []
     share = SIZE // ranks
     for probabilities, index in batches():

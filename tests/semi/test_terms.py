@@ -12,7 +12,7 @@ from openmix_dm.errors import ConfigError
 from openmix_dm.losses.functional import decoupled_ce, mixed_ce
 from openmix_dm.semi.executor import Plan, read_passes
 from openmix_dm.semi.ramps import CosineRamp, LinearRamp, build_ramp
-from openmix_dm.semi.step_parts import Guess, Output, Request
+from openmix_dm.semi.step_parts import Output, PseudoLabels, Request
 from openmix_dm.semi.terms import Consistency, MixAll, MixBranch, Rotation
 from openmix_dm.semi.terms.rotation import turn
 
@@ -26,10 +26,10 @@ def images(n):
 def guessed(n=U, mask=None):
     soft = (torch.randn(n, CLASSES) * 3).softmax(dim=1)
     mask = (torch.rand(n) < 0.5).float() if mask is None else mask
-    return Guess(soft.argmax(dim=1), soft, soft.max(dim=1).values, mask)
+    return PseudoLabels(soft.argmax(dim=1), soft, soft.max(dim=1).values, mask)
 
 
-def run(term, now, guess):
+def run(term, now, pseudo):
     """Plan and finish a term with random logits; return its parts, the logits and the planned images by name."""
     plan = Plan(now, read_passes(None))
     finish = term.plan(now, plan)
@@ -38,7 +38,7 @@ def run(term, now, guess):
         for name, each in requests.items():
             planned[name], logits[name] = each, torch.randn(len(each), CLASSES, requires_grad=True)
             outputs[Request(where, name)] = Output(logits[name], logits[name])
-    return finish(outputs, guess), logits, planned
+    return finish(outputs, pseudo), logits, planned
 
 
 def streams(progress=0.5, u=U, views=2):
@@ -46,28 +46,28 @@ def streams(progress=0.5, u=U, views=2):
 
 
 def test_hard_consistency_divides_by_all_images():
-    guess = guessed()
-    parts, logits, _ = run(Consistency(), streams(), guess)
-    losses = F.cross_entropy(logits['u1'], guess.hard, reduction='none')
-    torch.testing.assert_close(parts[''].value, (losses * guess.mask).sum() / U)
+    pseudo = guessed()
+    parts, logits, _ = run(Consistency(), streams(), pseudo)
+    losses = F.cross_entropy(logits['u1'], pseudo.hard, reduction='none')
+    torch.testing.assert_close(parts[''].value, (losses * pseudo.mask).sum() / U)
     assert parts[''].weight == 1.0
 
 
 def test_soft_consistency_is_a_cross_entropy_with_the_guess():
-    guess = guessed()
-    parts, logits, _ = run(Consistency(target='soft', masked=False, weight=0.5), streams(), guess)
-    expected = F.cross_entropy(logits['u1'], guess.soft)
+    pseudo = guessed()
+    parts, logits, _ = run(Consistency(target='soft', masked=False, weight=0.5), streams(), pseudo)
+    expected = F.cross_entropy(logits['u1'], pseudo.soft)
     torch.testing.assert_close(parts[''].value, expected)
 
 
 def test_the_squared_error_divides_by_the_classes():
-    guess = guessed(mask=torch.ones(U))
-    parts, logits, _ = run(Consistency(target='mse'), streams(), guess)
-    torch.testing.assert_close(parts[''].value, F.mse_loss(logits['u1'].softmax(dim=1), guess.soft))
+    pseudo = guessed(mask=torch.ones(U))
+    parts, logits, _ = run(Consistency(target='mse'), streams(), pseudo)
+    torch.testing.assert_close(parts[''].value, F.mse_loss(logits['u1'].softmax(dim=1), pseudo.soft))
 
 
-def test_consistency_needs_guesses():
-    with pytest.raises(ValueError, match='Consistency needs guesses'):
+def test_consistency_needs_pseudo_labels():
+    with pytest.raises(ValueError, match='Consistency needs pseudo-labels'):
         run(Consistency(), streams(), None)
 
 
@@ -94,7 +94,7 @@ def test_mixmatch_against_the_reference(lam, monkeypatch):
     soft = said.softmax(dim=2).mean(dim=0) ** 2
     soft = soft / soft.sum(dim=1, keepdim=True)
     now = streams(progress=0.1, u=B)
-    parts, logits, planned = run(term, now, Guess(soft.argmax(1), soft, soft.amax(1), torch.ones(B)))
+    parts, logits, planned = run(term, now, PseudoLabels(soft.argmax(1), soft, soft.amax(1), torch.ones(B)))
     targets = torch.tensor(mixmatch_targets(range(B), said.tolist(), CLASSES, 0.5, lam, order.tolist()))
     rows, own = torch.cat([now.labelled.views[0], *now.others.views]), max(lam, 1 - lam)
     torch.testing.assert_close(planned['mixed'], own * rows + (1 - own) * rows[order])
@@ -123,10 +123,10 @@ def test_the_fold_puts_lam_on_the_labelled_image_and_label(fold, low, high):
     shown, term = [], branch(fold, eta=0.0)
     for _ in range(40):
         now = step(torch.ones(B, 3, 8, 8), torch.arange(B), [torch.zeros(U, 3, 8, 8)] * 2)
-        guess = guessed(mask=torch.ones(U))
-        parts, logits, planned = run(term, now, guess)
+        pseudo = guessed(mask=torch.ones(U))
+        parts, logits, planned = run(term, now, pseudo)
         lam = planned['lu'][:, 0, 0, 0]
-        expected = mixed_ce(logits['lu'], torch.arange(B), guess.hard[:B], lam).mean()
+        expected = mixed_ce(logits['lu'], torch.arange(B), pseudo.hard[:B], lam).mean()
         torch.testing.assert_close(parts['lu'].value, expected)
         shown.append(lam[0].item())
     assert all(low <= value <= high for value in shown)
@@ -135,24 +135,24 @@ def test_the_fold_puts_lam_on_the_labelled_image_and_label(fold, low, high):
 
 
 def test_the_labelled_half_alone_is_decoupled_across_streams():
-    now, guess = streams(), guessed(mask=torch.ones(U))
+    now, pseudo = streams(), guessed(mask=torch.ones(U))
     now = step(torch.ones(B, 3, 8, 8), torch.arange(B), [torch.zeros(U, 3, 8, 8)] * 2)
-    parts, logits, planned = run(branch(eta=0.7), now, guess)
+    parts, logits, planned = run(branch(eta=0.7), now, pseudo)
     lam = planned['lu'][:, 0, 0, 0]
-    expected = decoupled_ce(logits['lu'], torch.arange(B), guess.hard[:B], lam, 0.7, sides='a').mean()
+    expected = decoupled_ce(logits['lu'], torch.arange(B), pseudo.hard[:B], lam, 0.7, sides='a').mean()
     torch.testing.assert_close(parts['lu'].value, expected)
 
 
 def test_the_regulariser_does_not_move_the_guessed_class():
     """The gradient on the guessed class is that of MCE alone, whatever eta is."""
     now = step(torch.ones(B, 3, 8, 8), torch.arange(B), [torch.zeros(U, 3, 8, 8)] * 2)
-    guess = guessed(mask=torch.ones(U))
-    rows, wrong = torch.arange(B), guess.hard[:B]
+    pseudo = guessed(mask=torch.ones(U))
+    rows, wrong = torch.arange(B), pseudo.hard[:B]
     assert (wrong != rows).any()
     gradients = []
     for eta in (0.0, 1.0):
         torch.manual_seed(3)
-        parts, logits, _ = run(branch(eta=eta), now, guess)
+        parts, logits, _ = run(branch(eta=eta), now, pseudo)
         parts['lu'].value.backward()
         gradients.append(logits['lu'].grad)
     torch.testing.assert_close(gradients[0][rows, wrong], gradients[1][rows, wrong])

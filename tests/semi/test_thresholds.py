@@ -13,7 +13,7 @@ CPU = torch.device('cpu')
 
 def met(unlabelled=50, tau=0.95):
     threshold = CurriculumThreshold(tau)
-    threshold.meet(facts(unlabelled))
+    threshold.setup(facts(unlabelled))
     return threshold
 
 
@@ -45,7 +45,7 @@ def test_thresholds_by_hand():
 def test_many_batches_against_the_reference():
     threshold, remembered = met(50), [-1] * 50
     for _ in range(40):
-        index = torch.randint(50, (12,))  # images may be in a batch twice: the last guess counts
+        index = torch.randint(50, (12,))  # images may be in a batch twice: the last pseudo counts
         confidence = torch.rand(12) ** 0.1
         hard = torch.randint(CLASSES, (12,))
         expected = torch.tensor(curriculum(remembered, CLASSES, 0.95))

@@ -26,7 +26,7 @@ def model(method, **options):
     settings = config(method).copy()
     settings.merge_from_dict(options)
     built = build_model(settings)
-    built.meet(facts())
+    built.setup(facts())
     return built
 
 

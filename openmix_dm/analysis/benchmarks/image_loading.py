@@ -11,21 +11,16 @@ import numpy as np
 import torch
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
-from openmix_dm.datasets import BatchEach, BatchRandomCrop, BatchRandomFlip, ImageFolder, Pick, ResizeShortEdge
+from openmix_dm.datasets import BatchEach, BatchRandomCrop, BatchRandomFlip, ImageFolder, ResizeShortEdge, SampleIndex
 from openmix_dm.datasets.decode import DECODERS, check_decoder
 from openmix_dm.errors import ConfigError
 from openmix_dm.visualization.sample_images import sample_photographs
 
 LIMIT, BATCH_LIMIT = 'torchvision: Pillow, ToTensor, Normalize', 'torchvision: Pillow, one by one'
-
 BATCH = 'batch in tensors'
-
 TARGETS = {'cv2, uint8': 0.4, 'simplejpeg, uint8': 0.4}  # 2.5 times as fast
-
 BATCH_TARGET_MS = 1.5
-
 PICTURES, WIDTH, HEIGHT, QUALITY = 32, 500, 375, 90  # as large as ImageNet's usually are
-
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -83,7 +78,7 @@ def ours(folder: Path, decoder: str) -> Callable[[], object]:
     steps: list[dict[str, Any]] = [{'type': 'RandomResizedCrop', 'size': 224}, {'type': 'RandomFlip'}]
     dataset = ImageFolder(str(folder), 'train', steps, decoder=decoder)
     keys = itertools.count()
-    return lambda: [dataset[Pick(number, next(keys))] for number in range(PICTURES)]
+    return lambda: [dataset[SampleIndex(number, next(keys))] for number in range(PICTURES)]
 
 
 def torchvisions(folder: Path) -> Callable[[], object]:

@@ -11,13 +11,9 @@ from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS
 
 LIMIT = 'torch.lerp (limit)'
-
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
-
 CLASSES = 1000
-
 PER_SAMPLE = ', lam per sample'
-
 LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, what they wrap, parts of a whole step
 
 MEASURED_WITH: dict[str, dict[str, Any]] = {

@@ -11,7 +11,6 @@ from openmix_dm.losses import DecoupledBCE, DecoupledCE, MixedBCE, MixedCE
 from openmix_dm.structures import MixTarget
 
 LIMIT = 'log_softmax (limit)'
-
 TARGETS = {'MCE': 1.25, 'DM(CE)': 1.6}
 
 

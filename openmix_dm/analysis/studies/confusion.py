@@ -43,8 +43,8 @@ def names_of(model: NamedModel) -> list[str]:
 
 def count(model: NamedModel, limit: int | None, classes: int) -> np.ndarray:
     """Return how many test images of each class (rows) are taken for which (columns)."""
-    answers = predict_all(model, limit)
-    return confusion_matrix(answers.labels, answers.predictions, classes)
+    saved = predict_all(model, limit)
+    return confusion_matrix(saved.labels, saved.predictions, classes)
 
 
 def confusion_matrix(labels: np.ndarray, predictions: np.ndarray, classes: int) -> np.ndarray:

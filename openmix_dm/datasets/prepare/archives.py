@@ -17,7 +17,6 @@ from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.progress import Progress
 
 Advance = Callable[[int], None]
-
 CHUNK = 1 << 22
 PLAIN_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE)  # no sparse files: they may claim to be larger than the archive
 

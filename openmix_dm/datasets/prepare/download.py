@@ -52,7 +52,7 @@ def transfer(url: str, part: Path) -> None:
     have = part.stat().st_size if part.is_file() else 0
     request = urllib.request.Request(url, headers={'Range': f'bytes={have}-'} if have else {})
     try:
-        answer = urllib.request.urlopen(request, timeout=TIMEOUT)
+        response = urllib.request.urlopen(request, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         if error.code != NOT_SATISFIABLE:
             raise
@@ -60,20 +60,20 @@ def transfer(url: str, part: Path) -> None:
             part.unlink()
             raise ConnectionError('the file has changed on the server') from error
         return
-    with contextlib.closing(answer):
-        append(answer, part, have if answer.status == PARTIAL else 0)
+    with contextlib.closing(response):
+        append(response, part, have if response.status == PARTIAL else 0)
 
 
-def append(answer: Any, part: Path, have: int) -> None:
-    """Write an answer behind the first `have` bytes of a file."""
-    length = answer.headers.get('Content-Length')
+def append(response: Any, part: Path, have: int) -> None:
+    """Write a response behind the first `have` bytes of a file."""
+    length = response.headers.get('Content-Length')
     total = have + int(length) if length else 0
     archives.check_target(part.parent, total - have)
     with archives.explain_write_errors(part):
         file = part.open('ab' if have else 'wb')
     with file, archives.meter(f'downloading {part.stem}', max(total, 1)) as advance:
         advance(have)
-        while chunk := answer.read(CHUNK):
+        while chunk := response.read(CHUNK):
             with archives.explain_write_errors(part):
                 file.write(chunk)
             advance(len(chunk))

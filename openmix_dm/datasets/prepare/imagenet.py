@@ -17,7 +17,6 @@ from openmix_dm.errors import DataError
 
 TITLE, ROOT, SOURCES = 'ImageNet-1k', 'imagenet', OFFICIAL_ONLY
 DEVKIT = 'ILSVRC2012_devkit_t12.tar.gz'
-
 ARCHIVES = {'train': 'ILSVRC2012_img_train.tar', 'val': 'ILSVRC2012_img_val.tar'}
 CLASSES = 1000
 IMAGES = {'train': 1_281_167, 'val': 50_000}

@@ -22,7 +22,6 @@ FOLDER = 'tiny-imagenet-200'
 CLASSES, SIZE = 200, 64
 COUNTS = {'train': 100_000, 'val': 10_000}
 TRAIN = re.compile(rf'{FOLDER}/train/(n[0-9]{{8}})/images/[^/]+\.JPEG')
-
 Labelled = dict[str, int]  # name of a file in the tree, label
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sized
 import torch
 from mmengine.dist import get_dist_info
 
-from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.sample_index import SampleIndex
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import DATA_SAMPLERS
 from openmix_dm.utils.checks import in_range
@@ -19,10 +19,20 @@ class TrainBatches:
     The permutation is a function of (seed, epoch), the same on all ranks, and any batch of any epoch can be the first:
     nothing has to be replayed to get there. The last batch is left out if it would be smaller than the others.
 
-    repeats: how often each image stands in the list of the epoch, in a row (repeated augmentation,
-    https://arxiv.org/abs/1901.09335): a global batch holds fewer images, each augmented several times, on different
-    ranks. An epoch is not longer for it: it shows a share of the images. multiple_of: make the number of batches
-    divisible, so that no accumulated gradient reaches over the end of an epoch.
+    Args:
+        dataset: the images, of which only the number is used; filled in by the loader.
+        batch_size: images of a batch on one rank; filled in by the loader.
+        seed: of the run; filled in by the loader.
+        shuffle: whether the order is a new permutation in each epoch, instead of that of the data set. Default: True.
+        repeats: how often each image stands in the list of the epoch, in a row (repeated augmentation,
+            https://arxiv.org/abs/1901.09335). A global batch then holds fewer images, each augmented several times, on
+            different ranks. An epoch is not longer for it: it shows a share of the images. Filled in by the loader if
+            train_dataloader sets it. Default: 1.
+        multiple_of: makes the number of batches divisible by it, so that no accumulated gradient reaches over the end
+            of an epoch. Filled in with the number of accumulated steps. Default: 1.
+
+    Example:
+        sampler = dict(type='TrainBatches', shuffle=True)
     """
 
     def __init__(
@@ -54,21 +64,22 @@ class TrainBatches:
         whole = self.images // (self.batch_size * self.world_size)
         return whole - whole % self.multiple_of
 
-    def __iter__(self) -> Iterator[list[Pick]]:
+    def __iter__(self) -> Iterator[list[SampleIndex]]:
         epoch, order = self.epoch, self._order(self.epoch)
         for batch in range(self.first, len(self)):
-            yield self._picks(epoch, batch, order)
+            yield self._samples(epoch, batch, order)
 
-    def batch(self, epoch: int, batch: int) -> list[Pick]:
+    def batch(self, epoch: int, batch: int) -> list[SampleIndex]:
         """Return one batch of an epoch."""
-        return self._picks(epoch, batch, self._order(epoch))
+        return self._samples(epoch, batch, self._order(epoch))
 
-    def _picks(self, epoch: int, batch: int, order: torch.Tensor) -> list[Pick]:
+    def _samples(self, epoch: int, batch: int, order: torch.Tensor) -> list[SampleIndex]:
         whole = self.batch_size * self.world_size
         places = range(batch * whole + self.rank, (batch + 1) * whole, self.world_size)
         images = order[torch.tensor(places) // self.repeats].tolist()
         return [
-            Pick(image, key(AUGMENTATION, self.seed, epoch, place)) for image, place in zip(images, places, strict=True)
+            SampleIndex(image, key(AUGMENTATION, self.seed, epoch, place))
+            for image, place in zip(images, places, strict=True)
         ]
 
     def _order(self, epoch: int) -> torch.Tensor:
@@ -80,7 +91,16 @@ class TrainBatches:
 
 @DATA_SAMPLERS.register_module()
 class EvalBatches:
-    """Give every image to exactly one rank, in order and without padding; the last batch may be smaller."""
+    """Give every image to exactly one rank, in order and without padding; the last batch may be smaller.
+
+    Args:
+        dataset: the images, of which only the number is used; filled in by the loader.
+        batch_size: images of a batch on one rank; filled in by the loader.
+        seed: of the run, not used: nothing is drawn; filled in by the loader.
+
+    Example:
+        sampler = dict(type='EvalBatches')
+    """
 
     def __init__(self, dataset: Sized, batch_size: int, seed: int) -> None:
         rank, world_size = get_dist_info()
@@ -98,8 +118,24 @@ class EvalBatches:
 class SubsetBatches(TrainBatches):
     """Make batches of the same random share of the images in every epoch; test images are not touched.
 
-    fraction: of all images, drawn without regard to their classes. The draw follows the run's seed alone: two configs
-    with one seed train on the same images.
+    The draw follows the run's seed alone: two configs with one seed train on the same images. The rest is as
+    TrainBatches.
+
+    Args:
+        dataset: the images, of which only the number is used; filled in by the loader.
+        batch_size: images of a batch on one rank; filled in by the loader.
+        seed: of the run; filled in by the loader.
+        fraction: share of all images, drawn without regard to their classes.
+        shuffle: whether the order is a new permutation in each epoch, instead of that of the data set. Default: True.
+        repeats: how often each image stands in the list of the epoch, in a row (repeated augmentation,
+            https://arxiv.org/abs/1901.09335). A global batch then holds fewer images, each augmented several times, on
+            different ranks. An epoch is not longer for it: it shows a share of the images. Filled in by the loader if
+            train_dataloader sets it. Default: 1.
+        multiple_of: makes the number of batches divisible by it, so that no accumulated gradient reaches over the end
+            of an epoch. Filled in with the number of accumulated steps. Default: 1.
+
+    Example:
+        sampler = dict(type='SubsetBatches', fraction=0.15)
     """
 
     def __init__(
@@ -116,6 +152,7 @@ class SubsetBatches(TrainBatches):
         generator = torch.Generator().manual_seed(key(SUBSET, seed))
         drawn = torch.randperm(len(dataset), generator=generator)[: round(fraction * len(dataset))]
         self.chosen = drawn.sort().values
+        # TrainBatches asks a data set for its length alone, so the drawn indices can stand for one.
         super().__init__(self.chosen, batch_size, seed, shuffle, repeats, multiple_of)
 
     def _order(self, epoch: int) -> torch.Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 
-class Pick(NamedTuple):
+class SampleIndex(NamedTuple):
     """One sample of an epoch: which image, and the key of its random augmentation.
 
     The key belongs to the place in the epoch, not to the image: the same image drawn twice is augmented twice.
@@ -18,13 +18,13 @@ class Pick(NamedTuple):
     key: int
 
 
-def index_of(pick: 'Pick | int') -> int:
-    """Return the index of a pick, or of a plain number as evaluation uses it."""
-    return pick.image if isinstance(pick, Pick) else pick
+def index_of(sample: 'SampleIndex | int') -> int:
+    """Return the index of a sample, or of a plain number as evaluation uses it."""
+    return sample.image if isinstance(sample, SampleIndex) else sample
 
 
 class BatchDraws(torch.Generator):
-    """The random numbers of a batch: one generator for all of it, and `keys`, one of each pick."""
+    """The random numbers of a batch: one generator for all of it, and `keys`, one of each sample."""
 
     keys: list[int]
 
@@ -40,7 +40,7 @@ class BatchDraws(torch.Generator):
 
 
 def seed_draws(draw_key: int) -> None:
-    """Seed all that transforms may draw from: the same pick is augmented alike in any worker of any run."""
+    """Seed all that transforms may draw from: the same sample is augmented alike in any worker of any run."""
     random.seed(draw_key)
     np.random.seed(draw_key & 0xFFFFFFFF)
     torch.default_generator.manual_seed(draw_key)

@@ -8,7 +8,7 @@ import torch
 from mmengine.dist import get_dist_info
 from torch import Tensor
 
-from openmix_dm.datasets.samplers.sample_index import Pick
+from openmix_dm.datasets.samplers.sample_index import SampleIndex
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import DATA_SAMPLERS
@@ -41,11 +41,11 @@ class EndlessOrder:
 LABELLED, UNLABELLED = 1, 2  # parts of keys: the streams never share a draw
 
 
-class StreamPicks(NamedTuple):
-    """What one batch is made of; the images of a pick are counted within their stream."""
+class StreamSamples(NamedTuple):
+    """The samples of one batch; the index of an image counts within its stream."""
 
-    labelled: list[Pick]
-    unlabelled: list[Pick]
+    labelled: list[SampleIndex]
+    unlabelled: list[SampleIndex]
 
 
 @DATA_SAMPLERS.register_module()
@@ -53,7 +53,16 @@ class StreamBatches:
     """Draw both streams independently of each other, without end, each rank its slice of each batch.
 
     A batch is a function of (seed, iteration): the place in a stream is the iteration times the global batch, and there
-    is no other state. `batch_size` counts the labelled images of a rank; the data set's `ratio` gives the others.
+    is no other state. Every image of a stream comes once before any comes again.
+
+    Args:
+        dataset: of type Streams; filled in by the loader.
+        batch_size: labelled images of a batch on one rank; the data set's `ratio` gives the number of unlabelled ones.
+            Filled in by the loader.
+        seed: of the run; filled in by the loader.
+
+    Example:
+        sampler = dict(type='StreamBatches')
     """
 
     def __init__(self, dataset: Streams, batch_size: int, seed: int) -> None:
@@ -83,21 +92,23 @@ class StreamBatches:
     def __len__(self) -> int:
         return self.length
 
-    def __iter__(self) -> Iterator[StreamPicks]:
+    def __iter__(self) -> Iterator[StreamSamples]:
         for iteration in range(self.first, self.total):
             yield self.batch(iteration)
 
-    def batch(self, iteration: int) -> StreamPicks:
+    def batch(self, iteration: int) -> StreamSamples:
         """Return the batch of an iteration."""
-        return StreamPicks(
-            self._picks(self._labelled, iteration, self.batch_size),
-            self._picks(self._unlabelled, iteration, self.unlabelled_size),
+        return StreamSamples(
+            self._samples(self._labelled, iteration, self.batch_size),
+            self._samples(self._unlabelled, iteration, self.unlabelled_size),
         )
 
-    def _picks(self, order: EndlessOrder, iteration: int, size: int) -> list[Pick]:
+    def _samples(self, order: EndlessOrder, iteration: int, size: int) -> list[SampleIndex]:
         start = (iteration * self.world_size + self.rank) * size
         images = order.take(start, size)
-        return [Pick(image, key(AUGMENTATION, self.seed, order.stream, start + i)) for i, image in enumerate(images)]
+        return [
+            SampleIndex(image, key(AUGMENTATION, self.seed, order.stream, start + i)) for i, image in enumerate(images)
+        ]
 
 
 def whole_batch(ratio: float, batch_size: int) -> int:

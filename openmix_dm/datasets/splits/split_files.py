@@ -10,7 +10,6 @@ import numpy as np
 from openmix_dm.errors import DataError
 
 PACKAGE = Path(__file__).parent / 'drawn'
-
 FOLDER = 'splits'  # below the folder of a data set
 
 

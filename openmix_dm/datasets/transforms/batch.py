@@ -14,7 +14,18 @@ PADDINGS = ('reflect', 'constant', 'replicate')
 
 @TRANSFORMS.register_module()
 class BatchRandomCrop:
-    """Pad each image and cut a window of its old size out at a random place: a shift of up to `padding` pixels."""
+    """Pad each image of a batch and cut a window of its old size out at a random place.
+
+    This is a shift of up to `padding` pixels; each image (N, C, H, W) has its own.
+
+    Args:
+        padding: pixels added to each edge. Default: 4.
+        mode: what is added: 'reflect' (the image mirrored, its edge not repeated; padding must be below its side),
+            'constant' (zeros) or 'replicate' (the edge). Default: 'reflect'.
+
+    Example:
+        transforms = [dict(type='BatchRandomCrop', padding=4, mode='reflect')]
+    """
 
     needs_draws = True
 
@@ -52,7 +63,14 @@ class BatchRandomCrop:
 
 @TRANSFORMS.register_module()
 class BatchRandomFlip:
-    """Mirror each image left to right with a probability."""
+    """Mirror each image of a batch left to right with a probability.
+
+    Args:
+        prob: probability of each image to be mirrored. Default: 0.5.
+
+    Example:
+        transforms = [dict(type='BatchRandomFlip', prob=0.5)]
+    """
 
     needs_draws = True
 
@@ -74,9 +92,18 @@ AFFINE_PADDINGS = ('zeros', 'border', 'reflection')
 
 @TRANSFORMS.register_module()
 class BatchRandomAffine:
-    """Turn, shift and scale each image on its own, by bilinear interpolation.
+    """Turn, shift and scale each image of a batch on its own, by bilinear interpolation.
 
-    degrees: turned by up to so many, either way. shift: moved by up to that share of the side. scale: range of sizes.
+    All draws are uniform; the size of the images stays.
+
+    Args:
+        degrees: largest angle, either way. Default: 15.0.
+        shift: largest shift as a share of the side, either way and along both axes. Default: 0.1.
+        scale: range of the factor of size; above 1 enlarges. Default: (1.0, 1.0).
+        mode: what is uncovered at the edges: 'zeros', 'border' (the edge goes on) or 'reflection'. Default: 'zeros'.
+
+    Example:
+        transforms = [dict(type='BatchRandomAffine', degrees=15.0, shift=0.1, scale=(0.9, 1.1))]
     """
 
     def __init__(
@@ -104,7 +131,18 @@ class BatchRandomAffine:
 
 @TRANSFORMS.register_module()
 class BatchRandomContrast:
-    """Multiply each image by a factor of `contrast` around its mean and by one of `brightness`."""
+    """Change contrast and brightness of each image of a batch on its own.
+
+    An image is multiplied by its contrast around its mean (over all channels), then by its brightness. Both are drawn
+    uniformly.
+
+    Args:
+        contrast: range of the factor around the mean. Default: (0.5, 1.5).
+        brightness: range of the factor of the result. Default: (0.7, 1.3).
+
+    Example:
+        transforms = [dict(type='BatchRandomContrast', contrast=(0.7, 1.3), brightness=(0.8, 1.2))]
+    """
 
     def __init__(
         self, contrast: tuple[float, float] = (0.5, 1.5), brightness: tuple[float, float] = (0.7, 1.3)
@@ -125,7 +163,18 @@ class BatchRandomContrast:
 
 @TRANSFORMS.register_module()
 class BatchCutout:
-    """Cover a square of each image, of a side of up to `size` of the image's, centred anywhere and clipped."""
+    """Cover a square of each image of a batch (Cutout, https://arxiv.org/abs/1708.04552).
+
+    The square is centred anywhere and clipped at the edges. Unlike the paper's, its side is random: uniform up to
+    `size`.
+
+    Args:
+        size: largest side of the square, as a share of the side of the image. Default: 0.5.
+        fill: value of the covered pixels, 0 to 255. Default: 0.
+
+    Example:
+        transforms = [dict(type='BatchCutout', size=0.5)]
+    """
 
     def __init__(self, size: float = 0.5, fill: int = 0) -> None:
         self.size, self.fill = in_range('size', size, 0, 1), int(in_range('fill', fill, 0, 255))

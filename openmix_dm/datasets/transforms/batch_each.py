@@ -18,10 +18,16 @@ MODES = {'bilinear': 'bilinear', 'bicubic': 'bicubic', 'nearest': 'nearest-exact
 
 @TRANSFORMS.register_module()
 class BatchEach:
-    """Apply transforms of one image to each image of a batch, each by the key of its pick.
+    """Apply transforms of one image to each image of a batch, each by the key of its sample.
 
-    transforms: configs of transforms of one RGB uint8 array (H, W, 3). Where there are no keys (evaluation), those that
-    draw are left out.
+    Where there are no keys (evaluation), transforms that draw are left out.
+
+    Args:
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The results must have one
+            size.
+
+    Example:
+        transforms = [dict(type='BatchEach', transforms=[dict(type='RandAugment')])]
     """
 
     needs_draws = False
@@ -51,7 +57,15 @@ class BatchEach:
 
 @TRANSFORMS.register_module()
 class BatchResize:
-    """Resize all images to a square, smoothing where they get smaller, as Pillow does."""
+    """Resize all images of a batch to a square, smoothing where they get smaller, as Pillow does.
+
+    Args:
+        size: side of the square in pixels.
+        interpolation: 'bilinear', 'bicubic', or 'nearest', which does not smooth. Default: 'bicubic'.
+
+    Example:
+        transforms = [dict(type='BatchResize', size=224)]
+    """
 
     needs_draws = False
 
@@ -65,7 +79,7 @@ class BatchResize:
 
 
 def keys_of(generator: torch.Generator, count: int) -> list[int]:
-    """Return the keys of the picks of a batch; a plain generator draws them."""
+    """Return the keys of the samples of a batch; a plain generator draws them."""
     if isinstance(generator, BatchDraws):
         return generator.keys
     return torch.randint(1 << 62, (count,), generator=generator).tolist()

@@ -1,6 +1,7 @@
 """Transforms of one RGB image, a uint8 array (H, W, 3).
 
-Random ones draw from `random` and numpy, seeded by the data set with the key of the pick, and say so by `needs_draws`.
+Random ones draw from `random` and numpy, seeded by the data set with the key of the sample; they say so by
+`needs_draws`.
 """
 
 import math
@@ -23,9 +24,19 @@ INTERPOLATIONS = {  # ours to OpenCV's
 
 @TRANSFORMS.register_module()
 class RandomResizedCrop:
-    """Cut out a window of random area and aspect and resize it (https://arxiv.org/abs/1409.4842).
+    """Cut out a window of random area and aspect and resize it (GoogLeNet, https://arxiv.org/abs/1409.4842).
 
-    scale: range of the window's share of the image; ratio: range of width to height, drawn on a log scale.
+    A window that does not fit is drawn again, ten times at most; then the largest central one of an allowed aspect is
+    taken.
+
+    Args:
+        size: side, in pixels, of the square that it is resized to.
+        scale: range of the share of the image's area that the window has. Default: (0.08, 1.0).
+        ratio: range of width to height, drawn on a log scale. Default: (0.75, 1.3333333333333333).
+        interpolation: 'bilinear', 'bicubic', 'area' or 'nearest', as OpenCV has them. Default: 'bilinear'.
+
+    Example:
+        transforms = [dict(type='RandomResizedCrop', size=224, scale=(0.08, 1.0))]
     """
 
     needs_draws = True
@@ -61,7 +72,14 @@ class RandomResizedCrop:
 
 @TRANSFORMS.register_module()
 class RandomFlip:
-    """Mirror the image left to right with a probability."""
+    """Mirror the image left to right with a probability.
+
+    Args:
+        prob: probability of the image to be mirrored. Default: 0.5.
+
+    Example:
+        transforms = [dict(type='RandomFlip', prob=0.5)]
+    """
 
     needs_draws = True
 
@@ -77,7 +95,15 @@ class RandomFlip:
 
 @TRANSFORMS.register_module()
 class Resize:
-    """Resize to a square, whatever the aspect was."""
+    """Resize the image to a square, whatever the aspect was.
+
+    Args:
+        size: side of the square in pixels.
+        interpolation: 'bilinear', 'bicubic', 'area' or 'nearest', as OpenCV has them. Default: 'bilinear'.
+
+    Example:
+        transforms = [dict(type='Resize', size=224)]
+    """
 
     needs_draws = False
 
@@ -91,7 +117,17 @@ class Resize:
 
 @TRANSFORMS.register_module()
 class ResizeShortEdge:
-    """Resize so that the shorter edge has a length, keeping the aspect."""
+    """Resize the image so that its shorter edge has a length, keeping the aspect.
+
+    The longer edge is rounded down, as torchvision does, so that test images have its sizes.
+
+    Args:
+        size: length of the shorter edge in pixels.
+        interpolation: 'bilinear', 'bicubic', 'area' or 'nearest', as OpenCV has them. Default: 'bilinear'.
+
+    Example:
+        transforms = [dict(type='ResizeShortEdge', size=256), dict(type='CenterCrop', size=224)]
+    """
 
     needs_draws = False
 
@@ -142,7 +178,14 @@ BORDERS = {'reflect': 'reflect', 'constant': 'constant', 'replicate': 'edge'}  #
 
 @TRANSFORMS.register_module()
 class CenterCrop:
-    """Cut out a central square; a smaller image is padded with black."""
+    """Cut out a central square; a smaller image is padded with black.
+
+    Args:
+        size: side of the square in pixels.
+
+    Example:
+        transforms = [dict(type='CenterCrop', size=224)]
+    """
 
     needs_draws = False
 
@@ -163,7 +206,17 @@ class CenterCrop:
 
 @TRANSFORMS.register_module()
 class RandomCrop:
-    """Pad each edge (by reflection, with black, or with the edge itself) and cut out a square at a random place."""
+    """Pad each edge of the image and cut out a square at a random place.
+
+    Args:
+        size: side of the square in pixels; the padded image must not be smaller.
+        padding: pixels added to each edge. Default: 0.
+        mode: what is added: 'reflect' (the image mirrored, its edge not repeated), 'constant' (black) or 'replicate'
+            (the edge). Default: 'reflect'.
+
+    Example:
+        transforms = [dict(type='RandomCrop', size=32, padding=4)]
+    """
 
     needs_draws = True
 
@@ -186,7 +239,13 @@ class RandomCrop:
 class TenCrop:
     """Cut out four corners and the centre, and mirror the five: (10, size, size, 3), in the order of torchvision.
 
-    The last transform of a test set; the model averages the logits of an image's crops.
+    It is the last transform of a test set; the model averages the logits of an image's crops.
+
+    Args:
+        size: side of each square in pixels; the image must not be smaller.
+
+    Example:
+        transforms = [dict(type='Resize', size=256), dict(type='TenCrop', size=224)]
     """
 
     needs_draws = False

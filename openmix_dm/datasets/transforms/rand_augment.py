@@ -1,4 +1,4 @@
-"""Pillow's images and ours."""
+"""RandAugment in the versions of timm, of FixMatch and of Self-Tuning, on images of Pillow."""
 
 import random
 import re
@@ -27,7 +27,6 @@ def from_pillow(image: Any) -> np.ndarray:
 
 
 INTERPOLATIONS = (*RESAMPLING, 'random')
-
 IMAGENET_MEAN = (124, 116, 104)
 
 # timm leaves out what it does not understand, or fails without saying where
@@ -36,12 +35,18 @@ SECTION = re.compile(r'm\d+|n\d+|p[01]?\.?\d*|mstd\d+\.?\d*|mmax\d+|inc[01]|t(we
 
 @TRANSFORMS.register_module()
 class RandAugment:
-    """RandAugment (https://arxiv.org/abs/1909.13719), timm's version.
+    """Apply RandAugment (https://arxiv.org/abs/1909.13719), timm's version.
 
-    policy: 'rand' and sections joined by '-': m<magnitude of 10>, n<operations> (2), p<probability of each> (0.5),
-    mstd<deviation of the magnitude>, mmax<its bound>, inc1 (all operations get stronger with the magnitude),
-    t<weights|3a|3aw> (another set of operations). interpolation: of rotations, shears and shifts; 'random' draws
-    bilinear or bicubic. fill: the colour that they uncover.
+    Args:
+        policy: 'rand' and sections joined by '-': m<magnitude of 10>, n<operations> (2), p<probability of each> (0.5),
+            mstd<deviation of the magnitude>, mmax<its bound>, inc1 (all operations get stronger with the magnitude),
+            t<weights|3a|3aw> (another set of operations). Default: 'rand-m9-mstd0.5-inc1'.
+        interpolation: of rotations, shears and shifts: 'nearest', 'bilinear', 'bicubic', or 'random', which draws
+            bilinear or bicubic. Default: 'bicubic'.
+        fill: colour (red, green, blue) that they uncover, ImageNet's mean. Default: (124, 116, 104).
+
+    Example:
+        transforms = [dict(type='RandAugment', policy='rand-m9-mstd0.5-inc1')]
     """
 
     needs_draws = True
@@ -93,7 +98,7 @@ LEVELS = 10  # m counts tenths of the range of each operation
 
 
 class _RandAugment(ABC):
-    """Apply operations drawn with replacement from OPERATIONS, then cut out a square."""
+    """Apply operations drawn with replacement from OPERATIONS, then cover a square."""
 
     needs_draws = True
 
@@ -124,10 +129,19 @@ class _RandAugment(ABC):
 
 @TRANSFORMS.register_module()
 class FixMatchRandAugment(_RandAugment):
-    """Apply FixMatch's RandAugment as TorchSSL has it; stands before flip and crop.
+    """Apply the RandAugment of FixMatch (https://arxiv.org/abs/2001.07685) as TorchSSL has it.
 
-    n operations, each at any level up to m (in tenths; 10, the whole range, is TorchSSL's), then a square of up to half
-    the width.
+    It stands before flip and crop. The operations are drawn with replacement, each at any level up to m, then a grey
+    square of up to half the width covers a part of the image.
+
+    Args:
+        n: number of operations. Default: 3.
+        m: highest level in tenths of the range of each operation, 2 to 10; 10, the whole range, is TorchSSL's.
+            Default: 10.
+        interpolation: of rotations, shears and shifts: 'nearest', 'bilinear' or 'bicubic'. Default: 'nearest'.
+
+    Example:
+        transforms = [dict(type='FixMatchRandAugment', n=3, m=10)]
     """
 
     def __init__(self, n: int = 3, m: int = 10, interpolation: str = 'nearest') -> None:
@@ -144,9 +158,18 @@ class FixMatchRandAugment(_RandAugment):
 
 @TRANSFORMS.register_module()
 class SelfTuningRandAugment(_RandAugment):
-    """Apply Self-Tuning's RandAugment; stands after crop and flip.
+    """Apply the RandAugment of Self-Tuning (https://arxiv.org/abs/2102.12903).
 
-    n operations, each with probability 1/2 at a whole level of 1 to m - 1 tenths, then a square of 16 pixels.
+    It stands after crop and flip. The operations are drawn with replacement, each applied with probability 1/2 at a
+    whole level of 1 to m - 1 tenths, then a grey square of 16 pixels covers a part of the image.
+
+    Args:
+        n: number of operations. Default: 2.
+        m: bound of the level in tenths of the range of each operation, 2 to 10; levels are below it. Default: 10.
+        interpolation: of rotations, shears and shifts: 'nearest', 'bilinear' or 'bicubic'. Default: 'nearest'.
+
+    Example:
+        transforms = [dict(type='SelfTuningRandAugment', n=2, m=10)]
     """
 
     def __init__(self, n: int = 2, m: int = 10, interpolation: str = 'nearest') -> None:

@@ -20,11 +20,17 @@ FILE = 'ema.pth'
 class EmaHook(Hook):
     """Keep averaged weights beside the trained ones: average = decay * average + (1 - decay) * weights, at each step.
 
-    decay: the paper's number, 0.99996 or 0.999. average_buffers: average batch norm's statistics too; else they are the
-    trained network's of the moment.
-
     The average is a network of its own, which validation runs beside the trained one: nothing is ever swapped in, so
-    nothing can be left swapped in. It is saved in every checkpoint, and alone, ready to load, as ema.pth.
+    nothing can be left swapped in. Its metrics are `ema_top1` and the like. It is saved in every checkpoint, and alone,
+    ready to load, as ema.pth. A checkpoint without an average starts it from its weights.
+
+    Args:
+        decay: the paper's number, 0.99996 or 0.999; from 0 to 1.
+        average_buffers: average batch norm's statistics too; else they are the trained network's of the moment.
+            Default: False.
+
+    Example:
+        default_hooks = dict(ema=dict(type='EmaHook', decay=0.999))
     """
 
     def __init__(self, decay: float, average_buffers: bool = False) -> None:

@@ -11,7 +11,18 @@ from openmix_dm.utils.modules import evaluating
 
 @HOOKS.register_module()
 class PictureHook(Hook):
-    """Send own image, partner, mask and mixed image of a few training samples to TensorBoard every `every_epochs`."""
+    """Send own image, partner, mask and mixed image of a few training samples to TensorBoard every few epochs.
+
+    Rank 0 draws them, from the model as it is at that moment. The run is the same with and without pictures.
+
+    Args:
+        every_epochs: epochs between two pictures. Default: 10.
+        n: training samples to show, at least 2, spread evenly over the training set: the same images each time.
+            Default: 8.
+
+    Example:
+        default_hooks = dict(pictures=dict(type='PictureHook', every_epochs=10))
+    """
 
     def __init__(self, every_epochs: int = 10, n: int = 8) -> None:
         if every_epochs < 1 or n < 2:

@@ -14,7 +14,14 @@ from openmix_dm.utils.modules import digest
 
 @HOOKS.register_module()
 class ProofHook(Hook):
-    """Log hashes of the initial weights, the first batch and the first lam, and put them into run.json."""
+    """Log hashes of the initial weights, the first batch, the first lam and the config, and put them into run.json.
+
+    Two runs with equal lines have the same config, and began with the same weights, images and lam. A run that goes on
+    from a checkpoint logs none.
+
+    Example:
+        default_hooks = dict(proof=dict(type='ProofHook'))
+    """
 
     def __init__(self) -> None:
         self._proof: dict[str, str] = {}

@@ -21,7 +21,15 @@ from openmix_dm.utils.stopwatch import stopwatch
 class RecordHook(Hook):
     """Write a `train` record every `interval` iterations and at the end of each epoch, and a `val` record a validation.
 
-    Losses are added up on the device and read once a record, so that recording does not slow the iterations down.
+    They go to metrics.jsonl, to TensorBoard and to the screen. The losses of a record are means over the iterations
+    since the one before, and over ranks. They are added up on the device and read once a record, so that recording does
+    not slow the iterations down.
+
+    Args:
+        interval: iterations between two `train` records. Default: 50.
+
+    Example:
+        default_hooks = dict(records=dict(type='RecordHook', interval=50))
     """
 
     priority = 'LOW'

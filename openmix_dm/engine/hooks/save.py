@@ -11,7 +11,16 @@ from openmix_dm.registry import HOOKS
 class SaveHook(Hook):
     """Save every so many epochs, after the last epoch, and every so many iterations if asked for.
 
-    save_every_epochs: 0 saves after the last epoch only. save_every_iters: 0 never. keep: how many of the newest stay.
+    An epoch is saved after its validation. In a training by iterations the rounds between two validations are epochs.
+
+    Args:
+        save_every_epochs: epochs between two checkpoints; 0 saves after the last epoch only. Default: 1.
+        save_every_iters: iterations between two checkpoints inside of an epoch; 0 never. One at which the optimiser
+            does not step, because gradients accumulate, is passed over. Default: 0.
+        keep: how many of the newest checkpoints stay. Default: 2.
+
+    Example:
+        default_hooks = dict(checkpoint=dict(type='SaveHook', save_every_epochs=1, keep=2))
     """
 
     priority = 'VERY_LOW'

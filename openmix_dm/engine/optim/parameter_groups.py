@@ -17,6 +17,12 @@ class MixOptimConstructor(DefaultOptimWrapperConstructor):
     Frozen networks (teachers, momentum networks) are left out. Parameters of the mixer are in groups of their own, so
     that they are clipped apart from the model's; `custom_keys={'mixer': dict(lr_mult=..., momentum=...)}` gives them
     settings of their own. Parameters with equal settings share a group, where mmengine makes one for each.
+
+    Takes the arguments of mmengine's DefaultOptimWrapperConstructor, which the runner fills in from `optim_wrapper`.
+    It is the constructor of every `optim_wrapper` that names no other.
+
+    Example:
+        optim_wrapper = dict(type='MixOptimWrapper', constructor='MixOptimConstructor', optimizer=dict(type='Lamb'))
     """
 
     def add_params(self, params: list[dict], module: nn.Module, prefix: str = '', is_dcn_module: Any = None) -> None:

@@ -11,7 +11,24 @@ from openmix_dm.utils.checks import positive
 
 @PARAM_SCHEDULERS.register_module()
 class CosineTailLR(_ParamScheduler):
-    """lr * cos(share * pi * t / end), which stops short of zero: at share 7/16, FixMatch's, at 0.195 of the start."""
+    """Lower the learning rate by a part of a cosine, as FixMatch does (https://arxiv.org/abs/2001.07685).
+
+    lr * cos(share * pi * t / (end - begin)) at the t-th step from `begin`, which stops short of zero: at share 7/16,
+    FixMatch's, at 0.195 of the start.
+
+    Args:
+        optimizer: the optimiser whose learning rate follows; filled in by the runner.
+        share: how much of half a period is run through; 0.5 would end at zero. Default: 0.4375.
+        begin: the step at which the schedule begins. Default: 0.
+        end: the step at which it ends; filled in from `train_cfg`, `max_iters` or `max_epochs`. Default: 1000000000.
+        last_step: the step to go on from where no state is loaded; -1 starts anew. Default: -1.
+        by_epoch: step after each epoch instead of each iteration. A training by epochs has to say True, because `end`
+            is then filled in with epochs; one by iterations refuses it. Default: False.
+        verbose: print each new value. Default: False.
+
+    Example:
+        param_scheduler = dict(type='CosineTailLR')
+    """
 
     def __init__(
         self,

@@ -23,11 +23,24 @@ PRECISIONS = {'bf16': torch.bfloat16, 'fp16': torch.float16}
 
 @OPTIM_WRAPPERS.register_module()
 class MixOptimWrapper(OptimWrapper):
-    """Step an optimiser, on any device.
+    """Step an optimiser on any device, with mixed precision, accumulation and clipping.
 
-    amp: None, 'bf16', or 'fp16' with a loss scale. mmengine's own wrapper for it insists on a GPU.
-    accumulative_counts: add up the gradients of so many iterations. clip_grad: e.g. dict(max_norm=1.0).
-    skip_nonfinite: pass over so many iterations whose loss is not finite before the run stops for one.
+    One class for all precisions: mmengine's own wrapper for mixed precision insists on a GPU. No step is made with a
+    loss that is not finite on any rank: the run stops, unless `skip_nonfinite` lets it pass over the iteration.
+
+    Args:
+        optimizer: the optimiser that steps; filled in by the constructor, a config describes it by a dict.
+        amp: precision of the forward pass: 'bf16', or 'fp16' with a loss scale; None is full precision. Validation runs
+            in it too. Default: None.
+        accumulative_counts: iterations whose gradients are added up for one step. `global_batch_size` counts the images
+            of all of them, so that the learning rate stays. Default: 1.
+        clip_grad: e.g. dict(max_norm=1.0), or dict(type='value', clip_value=0.2). The gradients of the model and of a
+            mixer that learns are clipped apart. Default: None.
+        skip_nonfinite: iterations with a loss that is not finite that are passed over before the run stops for one,
+            counted over the whole run, with its continuations. Default: 0.
+
+    Example:
+        optim_wrapper = dict(type='MixOptimWrapper', amp='bf16', optimizer=dict(type='SGD', lr=0.1))
     """
 
     def __init__(
@@ -70,6 +83,7 @@ class MixOptimWrapper(OptimWrapper):
             self._guard.ask(loss)
             self.backward(self.scale_loss(loss))
             if self._passes_over():
+                # with what has accumulated before: it is one sum, and cannot be taken apart
                 self.zero_grad()
             elif self.should_update():
                 self.step(**(step_kwargs or {}))
@@ -97,6 +111,7 @@ class MixOptimWrapper(OptimWrapper):
         if self.clip_grad_kwargs:
             self._scaler.unscale_(self.optimizer)
             self._clip_grad()
+        # the scaler does not say whether it left the step out, but lowers its scale where it did
         before = self._scaler.get_scale() if self.amp == 'fp16' else 0.0
         self._scaler.step(self.optimizer, **options)
         self._scaler.update()

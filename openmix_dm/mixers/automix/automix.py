@@ -33,17 +33,34 @@ from openmix_dm.utils.modules import full_precision
 
 @MIXERS.register_module()
 class AutoMix(Mixer):
-    """Mix by masks that a network draws from the features of both images after `stage` and from lam.
+    """Mix by masks that a network learns to draw along with the model (https://arxiv.org/abs/2103.13027).
 
-    momentum, momentum_end: what the momentum network keeps of itself at each step, along a cosine from one to the
-    other. mask_weight: of the loss that keeps the mean of masks within mask_margin of lam; it falls to 0 along a
-    cosine unless mask_annealing is off. lam_margin: so near to 0 or 1 the model's images are mixed as by Mixup.
-    mask_adjust: how often the model's masks are scaled to a mean of lam. clean_weight: of the loss on images as they
-    are. init_std: of the block's first weights; for a short run, or few features, larger ones save thousands of steps
-    in which all places get the same mask.
+    The mix block makes a mask of lam and of the features of both images, those of a momentum copy of the model. The
+    labels have the drawn lam. The block learns from a draw of lam and partners of its own; the model learns from mixed
+    and from clean images, by one head. The momentum network is evaluated beside the model, as `momentum_top1`.
 
-    `attach` makes the networks, out of a model with a backbone and a head. The labels have the drawn lam. The momentum
-    network is evaluated beside the model, as `momentum_top1`.
+    `attach` makes the networks, out of a model with a backbone and a head; without it the mixer cannot mix.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha). Default: 2.0.
+        stage: name of the backbone's stage whose features masks are made of, such as 'block6' of a Vision Transformer.
+            It has to leave more than one place of an image. Default: 'stage3'.
+        momentum: what the momentum network keeps of itself at the first step. Default: 0.999.
+        momentum_end: what it keeps at the last step, reached along a cosine; at least `momentum`. Default: 0.999999.
+        mask_weight: weight of the loss that keeps the mean of masks near lam. Default: 0.1.
+        mask_margin: distance between the mean of masks and lam that costs nothing. Default: 0.1.
+        mask_annealing: let `mask_weight` fall to 0 along a cosine over the run. Default: True.
+        lam_margin: so near to 0 or 1 of lam, the model's images are mixed as by Mixup. Default: 0.08.
+        mask_adjust: probability for a batch that the model's masks are scaled to a mean of lam. Default: 0.0.
+        clean_weight: weight of the model's loss on the images as they are. Default: 1.0.
+        init_std: standard deviation of the block's first weights. For a short run, or few features, larger ones save
+            thousands of steps in which all places get the same mask. Default: 0.01.
+        per_sample: draw lam for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='AutoMix', alpha=2.0, stage='stage3')
     """
 
     label_from = 'drawn'
@@ -162,6 +179,7 @@ class AutoMix(Mixer):
         """Return masks (N, 1, H, W) float32 for the inputs out of the features of both sides."""
         with full_precision(inputs.device):
             partners = F.interpolate(self._block()(own, other, lam), inputs.shape[-2:], mode=self.upsampling)
+        # The block weighs the partner, a mask the own image: 1 - sigmoid(x) is sigmoid(-x).
         return torch.sigmoid(-partners)
 
     def _network(self) -> MomentumNetwork:

@@ -7,8 +7,13 @@ from torch import Tensor, nn
 class MixBlock(nn.Module):
     """AutoMix's block: from two feature maps (N, C, h, w) and lam (N,) to how much of the partner each place shows.
 
-    lam_channel: append lam to the own features and 1 - lam to the partner's, without which the block cannot know it.
-    init_std: of the first weights. Returns (N, 1, h, w), to be squashed by a sigmoid.
+    Returns (N, 1, h, w), to be squashed by a sigmoid.
+
+    Args:
+        channels: channels of the feature maps.
+        lam_channel: append lam to the own features and 1 - lam to the partner's, without which the block cannot know
+            it. Default: True.
+        init_std: standard deviation of the first weights. Default: 0.01.
     """
 
     def __init__(self, channels: int, lam_channel: bool = True, init_std: float = 0.01) -> None:
@@ -29,8 +34,11 @@ class MixBlock(nn.Module):
 class PairMixBlock(nn.Module):
     """SAMix's block: queries and keys of both images together, lam as a gain, values by two layers.
 
-    lam_gain: how much lam bends before it scales the features, see `bend`; None takes it as it is.
-    dropout: of the values' hidden features. init_std: of the first weights.
+    Args:
+        channels: channels of the feature maps.
+        lam_gain: how much lam bends before it scales the features, see `bend`; None takes it as it is. Default: None.
+        dropout: probability of dropout of the values' hidden features. Default: 0.0.
+        init_std: standard deviation of the first weights. Default: 0.01.
     """
 
     def __init__(

@@ -15,10 +15,34 @@ from openmix_dm.utils.checks import in_range, non_negative
 
 @MIXERS.register_module()
 class SAMix(AutoMix):
-    """Mix by masks that a network draws from both images and lam; see AutoMix for all but two arguments.
+    """Mix by learned masks as AutoMix does, with a block that sees both images (https://arxiv.org/abs/2111.15454).
 
-    lam_gain: lam bends before it scales the features, flatter around 1/2 the smaller it is; None leaves it straight.
-    dropout: inside the mix block.
+    Beside the block, masks are smooth, and the mask loss asks for contrast as well. All else is as for AutoMix: the
+    labels have the drawn lam, `attach` makes the networks, and the momentum network is evaluated as `momentum_top1`.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha). Default: 2.0.
+        stage: name of the backbone's stage whose features masks are made of, such as 'block6' of a Vision Transformer.
+            It has to leave more than one place of an image. Default: 'stage3'.
+        momentum: what the momentum network keeps of itself at the first step. Default: 0.999.
+        momentum_end: what it keeps at the last step, reached along a cosine; at least `momentum`. Default: 0.999999.
+        mask_weight: weight of the loss that keeps the mean of masks near lam. Default: 0.1.
+        mask_margin: distance between the mean of masks and lam that costs nothing. Default: 0.1.
+        mask_annealing: let `mask_weight` fall to 0 along a cosine over the run. Default: True.
+        lam_margin: so near to 0 or 1 of lam, the model's images are mixed as by Mixup. Default: 0.08.
+        mask_adjust: probability for a batch that the model's masks are scaled to a mean of lam. Default: 0.0.
+        clean_weight: weight of the model's loss on the images as they are. Default: 1.0.
+        init_std: standard deviation of the block's first weights. For a short run, or few features, larger ones save
+            thousands of steps in which all places get the same mask. Default: 0.01.
+        lam_gain: lam bends before it scales the features, flatter around 1/2 the smaller this is; 0, 1/2 and 1 stay.
+            None leaves it straight. Default: None.
+        dropout: probability of dropout inside the mix block, of the values' hidden features. Default: 0.0.
+        per_sample: draw lam for each sample instead of once for the batch. Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='SAMix', alpha=2.0, dropout=0.1)
     """
 
     upsampling = 'bilinear'

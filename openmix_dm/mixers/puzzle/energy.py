@@ -55,6 +55,7 @@ def build_energy(saliency: tuple[Tensor, Tensor], cells: tuple[Tensor, Tensor], 
     lam: (N,), weight of the own image in the prior.
     """
     grid = saliency[0].shape[-1]
+    # Saliency sums to 1 on any grid: divided so, all g^2 blocks, or a border about g long, weigh the same on any grid.
     beta, eta = terms.beta / (grid * 16), terms.eta / grid**2
     down, from_down = _edges(cells, grid, beta, terms.gamma)
     right, from_right = _edges((cells[0].mT, cells[1].mT), grid, beta, terms.gamma)

@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.mixers.base import Lam, Mixer, per_row
-from openmix_dm.mixers.own_networks import pixels_of
 from openmix_dm.mixers.partner import Partner, both
 from openmix_dm.mixers.puzzle.energy import CURVATURE, Terms, build_energy
 from openmix_dm.mixers.puzzle.exact import solve_exact
 from openmix_dm.mixers.puzzle.saliency import saliency_of
 from openmix_dm.mixers.puzzle.solver import solve_relaxed
 from openmix_dm.mixers.puzzle.transport import sources, take_blocks
+from openmix_dm.mixers.teacher import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.checks import non_negative, one_of
@@ -31,22 +31,43 @@ CHUNKS = 12  # moved blocks are mixed a twelfth of a batch at a time, which hold
 
 @MIXERS.register_module()
 class PuzzleMix(Mixer):
-    """Choose for each block of a grid how much of either image it shows, by their saliency, and move hidden blocks.
+    """Show the salient blocks of both images in one, by a cut and by moving blocks (https://arxiv.org/abs/2009.06962).
 
-    block_num: the grid is drawn from 2, 4, ..., 2 ** (block_num - 1) blocks a side. A run whose images these do not
-    divide is refused; used by hand, the mixer draws among those that do, and where none does, blocks differ by a pixel
-    in size and are not moved. beta: weight of agreement between neighbours; gamma: of their difference in pixels,
-    averaged over neigh x neigh; eta: of the prior, in which lam is the share of the own image. n_labels: how many
-    weights a block can have. transport: move hidden blocks; t_eps: what distance costs; t_size: pixels on a side of the
-    blocks that are moved, where those of the grid are larger; None takes these. solver: 'relaxed' is within a fraction
-    of a percent of the least energy; 'exact' needs scipy.
+    For each block of a grid it is chosen by saliency how much of either image it shows; salient blocks that are hidden
+    move to visible places nearby. Released code does so on the host, sample by sample; here it is the whole batch at
+    once.
 
-    lam in the labels is the mean of each sample's own mask. Given to the mixer, lam is a prior: the more of the own
-    image the larger it is, but not that share. Where saliency says nothing all blocks have the most probable label:
-    of three and for lam below 1/3 that is 0.
+    lam in the labels is the mean of each sample's own mask. The lam that is drawn or given is a prior: the larger it
+    is, the more of the own image is shown, but not that share. Where saliency says nothing, all blocks have the most
+    probable label: of three labels and for lam below 1/3 that is 0.
 
     Saliency is the model's |d loss / d input|. Without a probe or without labels (mixing two streams with `pair`) it is
     the local contrast of the pixels.
+
+    Args:
+        alpha: lam is drawn from Beta(alpha, alpha).
+        block_num: the grid is drawn from 2, 4, ..., 2 ** (block_num - 1) blocks a side. A run whose images these do not
+            divide is refused. Used by hand, the mixer draws among those that do; where none does, blocks differ by a
+            pixel in size and are not moved. Default: 4.
+        beta: weight of agreement between neighbouring blocks. Default: 1.2.
+        gamma: weight, relative to `beta`, of the difference in pixels where neighbours meet. Default: 0.5.
+        eta: weight of the prior, in which lam is the share of the own image. Default: 0.2.
+        n_labels: how many weights a block can have, evenly from 0 to 1: 2, 3 or 4. Default: 3.
+        neigh: the pixels that `gamma` compares are averaged over about neigh x neigh. Default: 4.
+        t_eps: cost of moving a block by the side of the grid, in units of the image's saliency; it grows with the
+            square of the distance. Default: 0.8.
+        t_size: pixels on a side of the blocks that are moved, where those of the grid are larger. None moves the blocks
+            of the grid. Default: None.
+        transport: move hidden blocks. Default: True.
+        solver: 'relaxed' is within a fraction of a percent of the least energy on average and never waits for the
+            device; 'exact' is one minimum cut on the host and needs scipy. Default: 'relaxed'.
+        per_sample: draw lam for each sample instead of once for the batch; each has its own mask anyway.
+            Default: False.
+        partner: who is mixed with whom: 'shift' (a random cyclic shift: no sample is mixed with itself, nothing is
+            gathered) or 'permutation' (a random permutation). Default: 'shift'.
+
+    Example:
+        mixer = dict(type='PuzzleMix', alpha=1.0, block_num=4)
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class Term(nn.Module):
     def init_weights(self, model: Any) -> None:
         """Copy what depends on the model's weights, after pretrained ones were loaded."""
 
-    def meet(self, facts: StreamFacts) -> None:
+    def setup(self, facts: StreamFacts) -> None:
         """Learn about the streams before training."""
 
     def study(self, model: Any, batches: Iterator[tuple[Tensor, Tensor]]) -> None:

@@ -11,7 +11,7 @@ from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.relation import direct_relation, reverse_relation
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce
 from openmix_dm.utils.checks import non_negative, one_of, positive
@@ -23,13 +23,26 @@ RESNET50_V1 = 0.8840456604957581
 
 @TERMS.register_module()
 class CoTuning(Term):
-    """Let the classifier of the source task learn p(source class | target class) of each labelled image.
+    """Let the classifier of the source task learn p(source class | target class) of each labelled image (Co-Tuning).
 
-    The relation is fixed before training from the labelled images as `study_view` of the data set shows them, in eval
-    mode; 'direct': mean probabilities of each class; 'reverse': by a calibrated classifier from source to target.
+    The paper is https://proceedings.neurips.cc/paper/2020/hash/c8067ad1937f728f51288b3eb986afaa. The loss is a
+    cross-entropy with that distribution. The distribution is fixed before training from the labelled images as
+    `study_view` of the data set shows them, in eval mode. The backbone must be pretrained, and its file must hold the
+    classifier of its task too.
 
-    source_classes: of the head in the pretrained file, which is read along with the backbone. calibration: factor of
-    the source logits before the reverse relation; refit it for other networks than ResNet-50.
+    Args:
+        source_classes: number of classes of the classifier in the pretrained file, which is read along with the
+            backbone. Default: 1000.
+        kind: how the relation is made: 'direct', the mean source probabilities of each class, or 'reverse', by Bayes'
+            rule from a calibrated classifier from source to target. Default: 'direct'.
+        weight: of the term. Default: 2.3.
+        calibration: factor of the source logits before the reverse relation. The value is that of torchvision's first
+            weights of ResNet-50, as released; refit it for other networks. Default: 0.8840456604957581.
+        view: index of the view of the labelled images. Default: 0.
+        where: pass that they go through. Default: 'main'.
+
+    Example:
+        terms = dict(source=dict(type='CoTuning', kind='direct'))
     """
 
     relation: Tensor
@@ -76,18 +89,18 @@ class CoTuning(Term):
     def study(self, model: Any, batches: Iterator[tuple[Tensor, Tensor]]) -> None:
         """Fix the relation."""
         factor = self.calibration if self.kind == 'reverse' else 1.0
-        answers, labels = [], []
+        predictions, labels = [], []
         for images, classes in batches:
-            answers.append((factor * self.source(model.backbone(images)).float()).softmax(dim=1).cpu())
+            predictions.append((factor * self.source(model.backbone(images)).float()).softmax(dim=1).cpu())
             labels.append(classes.cpu())
-        relation = RELATIONS[self.kind](torch.cat(answers), torch.cat(labels), len(self.relation))
+        relation = RELATIONS[self.kind](torch.cat(predictions), torch.cat(labels), len(self.relation))
         self.relation.copy_(relation)
 
     def plan(self, step: Step, plan: Plan) -> Finish:
         """Ask for the labelled images."""
         images = plan.labelled(self.view, self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
             logits = self.source(outputs[images].features).float()
             return {'': Part(soft_ce(logits, self.relation[step.labelled.labels]).mean(), self.weight)}
 

@@ -9,20 +9,31 @@ from torch import Tensor
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.utils.checks import non_negative, one_of
 
 
 @TERMS.register_module()
 class Consistency(Term):
-    """Ask a view of the unlabelled images for the guess: mean over the batch of mask * loss(logits, guess).
+    """Train the predictions for a view of the unlabelled images towards their pseudo-labels.
 
-    The mean divides by all images, not by those that are trusted.
+    The loss is the mean of mask * loss(logits, pseudo-label). It divides by all images, not by those that are trusted.
+    It is the unlabelled loss of FixMatch (https://arxiv.org/abs/2001.07685), FlexMatch
+    (https://arxiv.org/abs/2110.08263) and UDA (https://arxiv.org/abs/1904.12848).
 
-    view: by default the second, the strong one; 0 asks the guessed view itself (Pseudo-Labeling).
-    target: 'hard' (cross-entropy with the guessed class), 'soft' (with the sharpened guess), 'mse' (squared difference
-    of probabilities, mean over classes too). masked: leave out what is not trusted.
+    Args:
+        view: index of the view of the unlabelled images; by default the second, the strong one. 0 is the view that was
+            pseudo-labelled itself (Pseudo-Labeling). Default: 1.
+        target: 'hard' (cross-entropy with the hard pseudo-label), 'soft' (cross-entropy with the soft, sharpened one)
+            or 'mse' (squared difference of probabilities from the soft one, mean over classes too). Default: 'hard'.
+        masked: leave out images whose pseudo-label is not trusted. Default: True.
+        weight: of the term. Default: 1.0.
+        ramp: config of how the weight grows with the training; None keeps it constant. Default: None.
+        where: pass that the view goes through. Default: 'main'.
+
+    Example:
+        terms = dict(unlabelled=dict(type='Consistency', view=1, target='hard'))
     """
 
     def __init__(
@@ -43,10 +54,10 @@ class Consistency(Term):
         """Ask for the view."""
         images = plan.unlabelled(self.view, self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
-            guess = trusted(guess, self)
-            losses = DISTANCES[self.target](outputs[images].logits.float(), guess)
-            value = (losses * guess.mask if self.masked else losses).mean()
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
+            pseudo = trusted(pseudo, self)
+            losses = DISTANCES[self.target](outputs[images].logits.float(), pseudo)
+            value = (losses * pseudo.mask if self.masked else losses).mean()
             return {'': Part(value, self.weight * self.ramp(step.progress))}
 
         return finish
@@ -62,15 +73,15 @@ def squared_error(logits: Tensor, target: Tensor) -> Tensor:
     return (logits.softmax(dim=1) - target).square().mean(dim=1)
 
 
-DISTANCES: dict[str, Callable[[Tensor, Guess], Tensor]] = {
-    'hard': lambda logits, guess: F.cross_entropy(logits, guess.hard, reduction='none'),
-    'soft': lambda logits, guess: soft_ce(logits, guess.soft),
-    'mse': lambda logits, guess: squared_error(logits, guess.soft),
+DISTANCES: dict[str, Callable[[Tensor, PseudoLabels], Tensor]] = {
+    'hard': lambda logits, pseudo: F.cross_entropy(logits, pseudo.hard, reduction='none'),
+    'soft': lambda logits, pseudo: soft_ce(logits, pseudo.soft),
+    'mse': lambda logits, pseudo: squared_error(logits, pseudo.soft),
 }
 
 
-def trusted(guess: Guess | None, term: Term) -> Guess:
-    """Return the guess that a term cannot do without."""
-    if guess is None:
-        raise ValueError(f'{type(term).__name__} needs guesses: give the model a labeler')
-    return guess
+def trusted(pseudo: PseudoLabels | None, term: Term) -> PseudoLabels:
+    """Return the pseudo-labels that a term cannot do without."""
+    if pseudo is None:
+        raise ValueError(f'{type(term).__name__} needs pseudo-labels: give the model a labeler')
+    return pseudo

@@ -11,7 +11,7 @@ from openmix_dm.registry import TERMS
 from openmix_dm.semi.class_queue import ClassQueue
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.momentum_teacher import MomentumTeacher
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import trusted
 from openmix_dm.utils.checks import non_negative, positive
@@ -20,14 +20,27 @@ from openmix_dm.utils.modules import full_precision
 
 @TERMS.register_module()
 class GroupContrast(Term):
-    """Bring a view of each image close to the other view and to the keys of its class, away from all other classes.
+    """Apply pseudo group contrast, the loss of Self-Tuning (https://arxiv.org/abs/2102.12903).
 
-    The first view is the query; the second goes through a network that follows the model slowly and gives the key. The
-    class of an unlabelled image is its hard guess, whatever its confidence. Keys of both streams enter one queue, those
-    of the labelled images first; similarities are those to the queue before the keys of the call.
+    Each image is brought close to its other view and to the keys of its class, away from those of all other classes.
+    The first view is the query; the second goes through a network that follows the model slowly and gives the key, so
+    both streams need two views. The class of an unlabelled image is its hard pseudo-label, whatever its confidence.
+    Keys of both streams enter one queue, those of the labelled images first; similarities are those to the queue before
+    the keys of the call.
 
-    width: of the projection. length: keys of each class. decay: of the key network, which follows at each of the two
-    calls of a step, as released. where, where_unlabelled: the passes of the queries.
+    Args:
+        width: of the projection of the features. Default: 1024.
+        length: keys that the queue holds for each class. Default: 32.
+        temperature: that similarities are divided by. Default: 0.07.
+        decay: of the key network, which follows at each of the two calls of a step, as released. Default: 0.999.
+        weight: of the part of the labelled images. Default: 1.0.
+        unlabelled_weight: of the part of the unlabelled images. Default: 1.0.
+        where: pass of the labelled queries. Default: 'main'.
+        where_unlabelled: pass of the unlabelled queries. The default has to be added to the model's passes:
+            passes=dict(unlabelled=dict()). Default: 'unlabelled'.
+
+    Example:
+        terms = dict(contrast=dict(type='GroupContrast', width=1024, length=32))
     """
 
     def __init__(
@@ -67,10 +80,10 @@ class GroupContrast(Term):
         key_views = view_of(step.labelled.views, 1, 'labelled'), view_of(others, 1, 'unlabelled')
         labelled, unlabelled = plan.labelled(0, self.where), plan.unlabelled(0, self.where_unlabelled)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
-            guesses = trusted(guess, self).hard
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
+            classes = trusted(pseudo, self).hard
             near = self.contrast(outputs[labelled].features, key_views[0], step.labelled.labels)
-            far = self.contrast(outputs[unlabelled].features, key_views[1], guesses)
+            far = self.contrast(outputs[unlabelled].features, key_views[1], classes)
             return {'labelled': Part(near, self.weight), 'unlabelled': Part(far, self.unlabelled_weight)}
 
         return finish
@@ -83,6 +96,7 @@ class GroupContrast(Term):
         with full_precision(features.device):
             queries = F.normalize(self.projector(features.float()), dim=1)
             keys = F.normalize(keys.float(), dim=1)
+            # A clone, because `add` writes into the queue, and the backward pass needs the keys as they were.
             loss = group_contrast(queries, keys, self.queue.keys.clone(), labels, self.temperature)
         self.queue.add(keys, labels)
         return loss

@@ -7,7 +7,7 @@ from openmix_dm.losses import DecoupledCE
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import trusted
 from openmix_dm.semi.terms.mixing import FOLDS, fold_lam, image_mixer
@@ -17,16 +17,29 @@ from openmix_dm.utils.checks import non_negative, one_of
 
 @TERMS.register_module()
 class MixBranch(Term):
-    """Mix labelled images with each other (ll) and with unlabelled ones (lu), and classify the mixtures.
+    """Add Mixup or Decoupled Mixup (https://arxiv.org/abs/2203.10761) to any method: its "+Mixup" and "+DM".
 
-    ll: the mixer's own mixing, loss DM(CE) with `eta`. lu: x_a labelled, x_b the first unlabelled images with their
-    hard guesses, lam folded to the side that `fold` names ('min': the asymmetric strategy), loss DM(CE) of which the
-    regulariser keeps the labelled side only; a guess that is not trusted leaves its row out (masked).
-    eta 0 is plain MCE: +Mixup is fold None and eta 0, +DM is fold 'min' and eta 1.
+    Labelled images (their first view) are mixed with each other (part ll) and with unlabelled ones (part lu), and the
+    mixtures are classified. ll is the mixer's own mixing, with the loss DM(CE). In lu, x_a are the labelled images and
+    x_b as many of the unlabelled ones, the first of the batch, with their hard pseudo-labels; the regulariser of DM(CE)
+    keeps the labelled side only. +Mixup is fold None and eta 0, +DM is fold 'min' and eta 1.
 
-    view: of the unlabelled images to mix, by default the weak one. ll_weight, lu_weight: of the parts; `ramp` is that
-    of lu alone. where: the mixtures have a pass of their own that moves no statistics, so that the method that they are
-    added to stays as it is.
+    Args:
+        mixer: config of a mixer that makes an image of two images without help of the network, such as Mixup.
+        eta: weight of the decoupled regulariser; 0 is plain mixed cross-entropy (MCE).
+        fold: side of one half to which lam of the labelled image is folded in lu: 'min' (the asymmetric strategy),
+            'max', or None to leave lam as it was drawn. Default: 'min'.
+        ll_weight: of the part ll. Default: 1.0.
+        lu_weight: of the part lu. Default: 1.0.
+        ramp: config of how the weight of lu alone grows with the training; None keeps it constant. Default: None.
+        view: index of the view of the unlabelled images to mix; by default the weak one. Default: 0.
+        masked: leave out rows of lu whose pseudo-label is not trusted; the mean still divides by all rows.
+            Default: True.
+        where: pass of the mixtures. The default is one of their own that moves no statistics, so that the method that
+            they are added to stays as it is. Default: 'mix'.
+
+    Example:
+        terms = dict(mix=dict(type='MixBranch', mixer=dict(type='Mixup', alpha=1.0), eta=1.0))
     """
 
     def __init__(
@@ -50,7 +63,7 @@ class MixBranch(Term):
         self.view, self.masked, self.where = view, masked, where
 
     def plan(self, step: Step, plan: Plan) -> Finish:
-        """Mix the images; the guesses are needed for the loss alone."""
+        """Mix the images; the pseudo-labels are needed for the loss alone."""
         images, labels = view_of(step.labelled.views, 0, 'labelled'), step.labelled.labels
         others = view_of(step.others.views, self.view, 'unlabelled')[: len(images)]
         if len(others) < len(images):
@@ -63,10 +76,10 @@ class MixBranch(Term):
         ll = plan.add('ll', among.inputs, self.where)
         lu = plan.add('lu', across.inputs, self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
-            guess = trusted(guess, self)
-            target = MixTarget(labels, guess.hard[: len(labels)], across.lam)
-            weight = guess.mask[: len(labels)] if self.masked else None
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
+            pseudo = trusted(pseudo, self)
+            target = MixTarget(labels, pseudo.hard[: len(labels)], across.lam)
+            weight = pseudo.mask[: len(labels)] if self.masked else None
             return {
                 'll': Part(self.both(outputs[ll].logits, among.target), self.ll_weight),
                 'lu': Part(self.own(outputs[lu].logits, target, weight), self.lu_weight * self.ramp(step.progress)),

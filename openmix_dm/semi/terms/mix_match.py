@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce, squared_error, trusted
 from openmix_dm.semi.terms.mixing import fold_lam, image_mixer
@@ -20,11 +20,24 @@ DISTANCES = {'mse': squared_error, 'soft': soft_ce}
 
 @TERMS.register_module()
 class MixAll(Term):
-    """Mix labelled and unlabelled images with each other, and their labels and guesses alike.
+    """Mix labelled and unlabelled images, and their (pseudo-)labels alike (MixMatch, https://arxiv.org/abs/1905.02249).
 
-    All rows [labelled; views of the unlabelled, in the order of `views`] meet the rows of one permutation of them, with
-    lam >= 0.5 of the own row. Loss: cross-entropy on the rows that are labelled, plus weight times `distance` on the
-    others: 'mse' of probabilities (MixMatch) or 'soft' cross-entropy (ReMixMatch).
+    All rows [labelled; views of the unlabelled, in the order of `views`] are mixed with the rows of one permutation of
+    them, with lam >= 0.5 of the own row. All views of an image have its soft pseudo-label, and none is masked. The loss
+    is the cross-entropy on the rows that are labelled, plus weight times `distance` on the others. ReMixMatch
+    (https://arxiv.org/abs/1911.09785) mixes in the same way.
+
+    Args:
+        mixer: config of a mixer that makes an image of two images without help of the network, such as Mixup.
+        views: indices of the views of the unlabelled images that are mixed. Default: (0, 1).
+        distance: of the unlabelled rows: 'mse' of probabilities (MixMatch) or 'soft' cross-entropy (ReMixMatch).
+            Default: 'mse'.
+        weight: of the part of the unlabelled rows. Default: 100.0.
+        ramp: config of how that weight grows with the training; None keeps it constant. Default: None.
+        where: pass of the mixtures. Default: 'main'.
+
+    Example:
+        terms = dict(mixed=dict(type='MixAll', mixer=dict(type='Mixup', alpha=0.5), weight=100.0))
     """
 
     def __init__(
@@ -51,10 +64,10 @@ class MixAll(Term):
         pair = self.mixer.pair(rows, rows[order], lam)
         images = plan.add('mixed', pair.inputs, self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
-            guess, logits = trusted(guess, self), outputs[images].logits.float()
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
+            pseudo, logits = trusted(pseudo, self), outputs[images].logits.float()
             labels = F.one_hot(step.labelled.labels, logits.shape[1]).to(logits.dtype)
-            targets = torch.cat([labels, *[guess.soft.to(logits.dtype)] * len(self.views)])
+            targets = torch.cat([labels, *[pseudo.soft.to(logits.dtype)] * len(self.views)])
             mixed = torch.lerp(targets[order], targets, pair.lam[:, None].to(logits.dtype))
             size = len(labels)
             return {

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan, view_of
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.utils.checks import non_negative
 
@@ -18,7 +18,19 @@ QUARTERS = 4
 
 @TERMS.register_module()
 class Rotation(Term):
-    """Turn each unlabelled image by a random quarter and classify which, by a linear head on the features."""
+    """Turn each unlabelled image by a random quarter and classify which (ReMixMatch, https://arxiv.org/abs/1911.09785).
+
+    A linear head of the term's own, on the features, tells 0, 90, 180 and 270 degrees anticlockwise apart. Images must
+    be square.
+
+    Args:
+        view: index of the view of the unlabelled images. Default: 1.
+        weight: of the term. Default: 0.5.
+        where: pass of the turned images. Default: 'rotation'.
+
+    Example:
+        terms = dict(rotation=dict(type='Rotation', weight=0.5))
+    """
 
     def __init__(self, view: int = 1, weight: float = 0.5, where: str = 'rotation') -> None:
         super().__init__()
@@ -34,7 +46,7 @@ class Rotation(Term):
         quarters = torch.randint(QUARTERS, (len(images),), device='cpu').to(images.device, non_blocking=True)
         request = plan.add('turned', turn(images, quarters), self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
             logits = self.head(outputs[request].features).float()
             return {'': Part(F.cross_entropy(logits, quarters), self.weight)}
 

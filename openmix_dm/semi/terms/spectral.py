@@ -5,7 +5,7 @@ from torch import Tensor
 
 from openmix_dm.registry import TERMS
 from openmix_dm.semi.executor import Plan
-from openmix_dm.semi.step_parts import Finish, Guess, Outputs, Part, Step
+from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.utils.checks import non_negative
 from openmix_dm.utils.modules import full_precision
@@ -13,10 +13,20 @@ from openmix_dm.utils.modules import full_precision
 
 @TERMS.register_module()
 class Spectral(Term):
-    """Shrink the `k` smallest singular values of the features of the labelled batch: the sum of their squares.
+    """Shrink the smallest singular values of the labelled features: Batch Spectral Shrinkage (BSS).
 
-    They belong to directions that do not transfer. Each rank takes its own part of the batch: the spectrum of the whole
-    one would need the features of all ranks.
+    The paper is https://proceedings.neurips.cc/paper/2019/hash/c6bff625bdb0393992c9d4db0c6bbe45. The term is the sum of
+    the squares of the `k` smallest, in float32. They belong to directions that do not transfer. Each rank takes its own
+    part of the batch: the spectrum of the whole one would need the features of all ranks.
+
+    Args:
+        k: number of singular values; at most the images of a rank and the width of the features. Default: 1.
+        weight: of the term. Default: 0.001.
+        view: index of the view of the labelled images. Default: 0.
+        where: pass that they go through. Default: 'main'.
+
+    Example:
+        terms = dict(spectral=dict(type='Spectral', k=1, weight=1e-3))
     """
 
     def __init__(self, k: int = 1, weight: float = 1e-3, view: int = 0, where: str = 'main') -> None:
@@ -30,7 +40,7 @@ class Spectral(Term):
         """Ask for the labelled images."""
         images = plan.labelled(self.view, self.where)
 
-        def finish(outputs: Outputs, guess: Guess | None) -> dict[str, Part]:
+        def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
             return {'': Part(smallest_energy(outputs[images].features, self.k), self.weight)}
 
         return finish

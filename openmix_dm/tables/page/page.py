@@ -29,7 +29,6 @@ def to_html(results: Results) -> str:
 
 
 SAMPLES = '<p class="note">Pictures: the mixer asked for half of each image, with the label that it gives.</p>'
-
 CURVES = 'Mean over trials; the band reaches from the lowest to the highest. The axis leaves out the first rise.'
 
 

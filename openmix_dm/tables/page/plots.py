@@ -8,7 +8,6 @@ from openmix_dm.tables.results import UNITS, Result, Results
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
 
 SETTLED = 0.25  # the share of epochs that may fall below the frame, so that the end can be seen
-
 ASIDE = 0.04  # between the points of two curves at one value, so that their error bars can be told apart
 
 

@@ -10,7 +10,7 @@ import torch
 from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
-from openmix_dm.datasets import CIFAR10, CIFAR100, Pick
+from openmix_dm.datasets import CIFAR10, CIFAR100, SampleIndex
 from openmix_dm.datasets.prepare import cifar, cifar_npm
 from openmix_dm.errors import DataError
 
@@ -51,7 +51,7 @@ def test_the_loader_serves_the_official_images(tmp_path, official, name, how):
         assert np.array_equal(data.images.numpy(), pixels)
         assert data.labels.tolist() == [label for part in parts for label in batches[part][key]]
         assert data.num_classes == len(data.classes) == (10 if name == 'cifar10' else 100)
-        batch = data.__getitems__([Pick(3, 1), Pick(0, 2)])
+        batch = data.__getitems__([SampleIndex(3, 1), SampleIndex(0, 2)])
         assert torch.equal(batch['inputs'][1], data.images[0])
 
 

@@ -19,7 +19,7 @@ def batches(epoch=0, first=0, images=23, batch_size=4, seed=0, **options):
 
 
 def test_an_epoch_shows_each_image_at_most_once():
-    shown = [pick.image for batch in batches() for pick in batch]
+    shown = [sample.image for batch in batches() for sample in batch]
     assert len(shown) == len(set(shown)) == 20
     assert [len(batch) for batch in batches()] == [4] * 5
 
@@ -46,7 +46,7 @@ def test_ranks_share_each_global_batch(monkeypatch):
 
 
 def test_keys_belong_to_places_not_to_images():
-    keys = [pick.key for epoch in range(3) for batch in batches(epoch=epoch) for pick in batch]
+    keys = [sample.key for epoch in range(3) for batch in batches(epoch=epoch) for sample in batch]
     assert len(set(keys)) == len(keys)
 
 
@@ -55,7 +55,7 @@ def test_repeated_augmentation_shows_what_timm_shows(monkeypatch, world_size):
     """Timm's lists of the same permutation, as far as whole batches reach."""
     for rank in range(world_size):
         on_rank(monkeypatch, rank, world_size)
-        shown = [pick.image for batch in batches(images=103, repeats=3, shuffle=False) for pick in batch]
+        shown = [sample.image for batch in batches(images=103, repeats=3, shuffle=False) for sample in batch]
         timms = list(RepeatAugSampler(range(103), world_size, rank, shuffle=False, num_repeats=3, selected_round=1))
         assert shown == timms[: len(shown)]
         assert len(timms) - len(shown) < 4
@@ -64,10 +64,10 @@ def test_repeated_augmentation_shows_what_timm_shows(monkeypatch, world_size):
 def test_repeated_augmentation_keeps_the_length_and_repeats_each_image(monkeypatch):
     assert len(batches(images=120, repeats=3)) == len(batches(images=120))
     for batch in batches(images=120, batch_size=12, repeats=3):
-        assert sorted(Counter(pick.image for pick in batch).values()) == [3] * 4
-    shown = Counter(pick.image for batch in batches(images=120, repeats=3) for pick in batch)
+        assert sorted(Counter(sample.image for sample in batch).values()) == [3] * 4
+    shown = Counter(sample.image for batch in batches(images=120, repeats=3) for sample in batch)
     assert len(shown) == 40  # a batch of 4 cuts a row of 3 somewhere, an epoch does not
-    keys = [pick.key for batch in batches(images=120, repeats=3) for pick in batch]
+    keys = [sample.key for batch in batches(images=120, repeats=3) for sample in batch]
     assert len(set(keys)) == len(keys)
 
 
@@ -75,7 +75,7 @@ def test_copies_of_an_image_are_on_different_ranks(monkeypatch):
     seen = []
     for rank in range(4):
         on_rank(monkeypatch, rank, 4)
-        seen += [(rank, pick.image) for pick in batches(images=64, batch_size=6, repeats=3)[0]]
+        seen += [(rank, sample.image) for sample in batches(images=64, batch_size=6, repeats=3)[0]]
     assert len(set(seen)) == len(seen) == 24
     assert set(Counter(image for _, image in seen).values()) == {3}
 
@@ -96,7 +96,7 @@ def test_whole_accumulation_windows():
 
 
 def test_without_shuffling_in_order():
-    assert [pick.image for pick in batches(shuffle=False)[0]] == [0, 1, 2, 3]
+    assert [sample.image for sample in batches(shuffle=False)[0]] == [0, 1, 2, 3]
 
 
 def test_a_batch_larger_than_the_data_is_refused():

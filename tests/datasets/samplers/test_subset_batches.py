@@ -8,7 +8,7 @@ from openmix_dm.datasets import SubsetBatches
 def shown(epoch=0, seed=0, fraction=0.3, images=100):
     sampler = SubsetBatches(range(images), 5, seed, fraction=fraction)
     sampler.start_at(epoch)
-    return [pick.image for batch in sampler for pick in batch]
+    return [sample.image for batch in sampler for sample in batch]
 
 
 def test_every_epoch_shows_the_same_share_in_another_order():
@@ -40,12 +40,12 @@ def test_refuses_impossible_shares(fraction):
 
 def test_a_share_can_be_repeated_too():
     sampler = SubsetBatches(range(100), 6, 0, fraction=0.3, repeats=3)
-    images = [pick.image for batch in sampler for pick in batch]
+    images = [sample.image for batch in sampler for sample in batch]
     assert images[::3] == images[1::3] == images[2::3]
     assert set(images) <= set(shown())
 
 
 def test_images_can_be_repeated_in_a_batch():
     batch = SubsetBatches(range(100), 6, seed=0, fraction=0.5, repeats=3).batch(0, 0)
-    assert len({pick.image for pick in batch}) == 2
-    assert len({pick.key for pick in batch}) == 6
+    assert len({sample.image for sample in batch}) == 2
+    assert len({sample.key for sample in batch}) == 6

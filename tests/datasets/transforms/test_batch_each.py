@@ -5,7 +5,7 @@ import pytest
 import torch
 from PIL import Image
 
-from openmix_dm.datasets import BatchEach, BatchResize, Pick, RandomFlip, TensorImages
+from openmix_dm.datasets import BatchEach, BatchResize, RandomFlip, SampleIndex, TensorImages
 from openmix_dm.datasets.samplers.sample_index import seed_draws
 
 STRONG = [
@@ -24,21 +24,21 @@ def dataset(*transforms, count=12, size=8):
 
 def test_a_pick_looks_alike_in_any_batch():
     data = dataset({'type': 'BatchEach', 'transforms': STRONG}, size=40)
-    picks = [Pick(i, 900 + 7 * i) for i in range(12)]
-    whole = data.__getitems__(picks)['inputs']
-    turned = data.__getitems__(picks[::-1])['inputs'].flip(0)
-    alone = torch.stack([data[pick]['inputs'] for pick in picks])
+    samples = [SampleIndex(i, 900 + 7 * i) for i in range(12)]
+    whole = data.__getitems__(samples)['inputs']
+    turned = data.__getitems__(samples[::-1])['inputs'].flip(0)
+    alone = torch.stack([data[sample]['inputs'] for sample in samples])
     assert torch.equal(whole, turned)
     assert torch.equal(whole, alone)
-    again = data.__getitems__([Pick(i, 5 + i) for i in range(12)])['inputs']
+    again = data.__getitems__([SampleIndex(i, 5 + i) for i in range(12)])['inputs']
     assert not torch.equal(whole, again)
-    twice = data.__getitems__([Pick(3, 1), Pick(3, 2)])['inputs']
+    twice = data.__getitems__([SampleIndex(3, 1), SampleIndex(3, 2)])['inputs']
     assert not torch.equal(*twice)
 
 
 def test_each_image_gets_what_the_transform_alone_does():
     data = dataset({'type': 'BatchEach', 'transforms': [{'type': 'RandomFlip'}]})
-    flipped = data.__getitems__([Pick(i, 40 + i) for i in range(12)])['inputs']
+    flipped = data.__getitems__([SampleIndex(i, 40 + i) for i in range(12)])['inputs']
     for i in range(12):
         seed_draws(40 + i)
         expected = RandomFlip()(data.images[i].permute(1, 2, 0).numpy())

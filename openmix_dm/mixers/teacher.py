@@ -1,4 +1,4 @@
-"""The images as they were before normalisation, for mixers that look at what they show."""
+"""What mixers that look at images share: pixels before normalisation, and frozen teachers of their own."""
 
 from typing import Any
 
