@@ -4,6 +4,10 @@ A registry imports its `locations` at the first lookup that needs them, so that 
 Registries that mmengine knows too are children of mmengine's: its own classes stay reachable by their plain names.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 from mmengine import registry as mmengine
 from mmengine.registry import Registry
 
@@ -12,6 +16,28 @@ SCOPE = 'openmix_dm'
 
 def _registry(name: str, *locations: str, parent: Registry | None = None) -> Registry:
     return Registry(name, parent=parent, scope=SCOPE, locations=[f'{SCOPE}.{location}' for location in locations])
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a class builds out of one of its arguments, for the check of configs.
+
+    A class declares it beside its constructor: `builds = {'teacher': BACKBONES}`, or with more to say,
+    `builds = {'head': Built(HEADS, filled=('in_features',))}`. Lists of such configs need no declaration of their own.
+
+    Args:
+        by: the registry that builds it, the class or function whose arguments it holds, or the names it may have.
+        filled: arguments that the builder fills in; a config does not give them.
+        taken: keys that the builder takes for itself.
+        named: the argument holds configs by name; None leaves an inherited one out.
+        default: the type of a config that names none.
+    """
+
+    by: Registry | Callable[..., Any] | frozenset[str]
+    filled: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    named: bool = False
+    default: str | None = None
 
 
 MIXERS = _registry('mixer', 'mixers')

@@ -12,7 +12,7 @@ from torch import Tensor
 from openmix_dm.backbones import Backbone
 from openmix_dm.classifiers.probe import ModelProbe
 from openmix_dm.mixers import Mixer
-from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS
+from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS, Built
 from openmix_dm.structures import HiddenMix, MixedBatch, MixTarget
 from openmix_dm.utils.stopwatch import stopwatch
 
@@ -36,6 +36,12 @@ class MixClassifier(BaseModel):
     """
 
     training_only = ('mixer',)  # not part of what is evaluated
+    builds = {
+        'backbone': BACKBONES,
+        'head': Built(HEADS, filled=('in_features',)),
+        'mixer': MIXERS,
+        'data_preprocessor': MODELS,
+    }
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from mmengine.model import BaseDataPreprocessor
 from torch import Tensor
 
 from openmix_dm.classifiers.erasing import RandomErasing
-from openmix_dm.registry import MODELS
+from openmix_dm.registry import MODELS, Built
 
 
 @MODELS.register_module()
@@ -30,6 +30,7 @@ class Normalise(BaseDataPreprocessor):
     mean: Tensor
     std: Tensor
     memory_format = torch.preserve_format  # the runner sets the one of the model
+    builds = {'erasing': Built(RandomErasing)}
 
     def __init__(
         self,

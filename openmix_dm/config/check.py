@@ -1,8 +1,12 @@
-"""Check a whole config against the real signatures, before any work is done."""
+"""Check a whole config against the real signatures, before any work is done.
+
+No list here says what may be built where: a class declares what it builds (`builds`, see `registry.Built`). A class of
+another package has its own arguments checked by its signature; what is below them is left to it.
+"""
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,22 +19,22 @@ from openmix_dm.config.locate import find_line
 from openmix_dm.config.resolve import DEFAULT_HOOKS, LOADER_KEYS
 from openmix_dm.errors import ConfigError, Failure
 from openmix_dm.registry import (
-    BACKBONES,
     DATA_SAMPLERS,
     DATASETS,
-    HEADS,
+    EVALUATORS,
     HOOKS,
     LOOPS,
     LOSSES,
     METRICS,
     MIXERS,
+    MODEL_WRAPPERS,
     MODELS,
+    OPTIM_WRAPPER_CONSTRUCTORS,
     OPTIM_WRAPPERS,
     OPTIMIZERS,
     PARAM_SCHEDULERS,
-    SEMI_PARTS,
-    TERMS,
-    TRANSFORMS,
+    SCOPE,
+    Built,
 )
 from openmix_dm.utils.signatures import Arguments, arguments_of, describe, fits
 from openmix_dm.utils.suggest import did_you_mean, nearest
@@ -38,66 +42,37 @@ from openmix_dm.utils.suggest import did_you_mean, nearest
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
 OURS = {'global_batch_size', 'channels_last'}
 READ_BY_RUNNER = {'compile', 'find_unused_parameters', 'sync_bn', 'model_wrapper_cfg', 'custom_imports'}
-
-# A config below one of these keys (of any depth, alone or in a list) is built by this registry.
-REGISTRIES: dict[str, Registry] = {
-    'model': MODELS,
-    'data_preprocessor': MODELS,
-    'backbone': BACKBONES,
-    'teacher': BACKBONES,
-    'head': HEADS,
-    'mixer': MIXERS,
-    'mixers': MIXERS,
-    'loss': LOSSES,
-    'losses': LOSSES,
-    'dataset': DATASETS,
-    'transforms': TRANSFORMS,
-    'labelled_views': TRANSFORMS,
-    'unlabelled_views': TRANSFORMS,
-    'study_view': TRANSFORMS,
-    'labeler': SEMI_PARTS,
-    'threshold': SEMI_PARTS,
-    'align': SEMI_PARTS,
-    'ramp': SEMI_PARTS,
-    'sampler': DATA_SAMPLERS,
-    'optim_wrapper': OPTIM_WRAPPERS,
-    'optimizer': OPTIMIZERS,
-    'param_scheduler': PARAM_SCHEDULERS,
-    'train_cfg': LOOPS,
-    'val_cfg': LOOPS,
-    'test_cfg': LOOPS,
-    'val_evaluator': METRICS,
-    'test_evaluator': METRICS,
-    'custom_hooks': HOOKS,
+# Arguments of Runner that would fight what we promise: the reason, and our key for it.
+REFUSED = {
+    'auto_scale_lr': 'the learning rate belongs to the global batch and is never rescaled; set global_batch_size',
+    'log_processor': 'records are averaged and written by RecordHook; set default_hooks.records',
 }
-
-# Arguments that the builder of a kind fills in or takes for itself.
-FILLED_IN: dict[Registry, set[str]] = {
-    HEADS: {'in_features'},
-    LOOPS: {'runner', 'dataloader', 'evaluator'},
-    DATA_SAMPLERS: {'dataset', 'batch_size', 'seed'},
-    OPTIM_WRAPPERS: {'optimizer'},
-    OPTIMIZERS: {'params'},
-    PARAM_SCHEDULERS: {'optimizer', 'param_name'},
+# Hooks of mmengine that would fight ours: the name of ours in default_hooks.
+OUR_HOOKS = {
+    'CheckpointHook': 'checkpoint=dict(type="SaveHook", ...), which saves so that a crash costs nothing',
+    'LoggerHook': 'records=dict(type="RecordHook", interval=...), which writes metrics.jsonl',
+    'DistSamplerSeedHook': 'seed=dict(type="SeedHook"), and samplers that need no seed of an epoch',
 }
-
-ALSO_TAKEN: dict[Registry, set[str]] = {
-    OPTIM_WRAPPERS: {'constructor', 'paramwise_cfg'},
-    PARAM_SCHEDULERS: {'convert_to_iter_based'},
-    HOOKS: {'priority'},
-}
-
-DEFAULT_TYPES = {'train_cfg': 'EpochBasedTrainLoop', 'val_cfg': 'ValidationLoop', 'test_cfg': 'EvaluationLoop'}
-
-PARAMWISE = {
-    'norm_decay_mult', 'bias_lr_mult', 'bias_decay_mult', 'dcn_offset_lr_mult', 'bypass_duplicate', 'custom_keys',
-    'dwconv_decay_mult', 'flat_decay_mult',
-}  # fmt: skip
-
 INHERITED = (
     '. If it was inherited: a changed type keeps the arguments of the old one, and '
     'dict(_delete_=True, type={kind!r}, ...) drops them'
 )
+LOOP = ('runner', 'dataloader', 'evaluator')  # what the runner fills in
+TOP_LEVEL: dict[str, Built] = {
+    'model': Built(MODELS),
+    'data_preprocessor': Built(MODELS),
+    'optim_wrapper': Built(OPTIM_WRAPPERS, filled=('optimizer',), taken=('optimizer', 'constructor', 'paramwise_cfg')),
+    'param_scheduler': Built(PARAM_SCHEDULERS, filled=('optimizer', 'param_name'), taken=('convert_to_iter_based',)),
+    'train_cfg': Built(LOOPS, default='EpochBasedTrainLoop', filled=LOOP),
+    'val_cfg': Built(LOOPS, default='ValidationLoop', filled=LOOP),
+    'test_cfg': Built(LOOPS, default='EvaluationLoop', filled=LOOP),
+    'custom_hooks': Built(HOOKS, taken=('priority',)),
+    'model_wrapper_cfg': Built(MODEL_WRAPPERS, filled=('module',)),
+}
+LOADER: dict[str, Built] = {
+    'dataset': Built(DATASETS),
+    'sampler': Built(DATA_SAMPLERS, filled=('dataset', 'batch_size', 'seed')),
+}
 
 
 def validate(config: Config) -> None:
@@ -105,8 +80,8 @@ def validate(config: Config) -> None:
     try:
         _check_top_level(config)
         for key, value in config.items():
-            if not key.startswith('_'):
-                _check_value(key, key, value)
+            if not key.startswith('_') and value is not None:
+                SPECIAL.get(key, _check_top_value)(key, value)
         _check_values(config)
     except ConfigError as error:
         raise ConfigError(f'{error}{_place(config, str(error))}') from error.__cause__
@@ -120,10 +95,12 @@ def _place(config: Config, said: str) -> str:
 
 
 def _check_top_level(config: Config) -> None:
-    runner = arguments_of(Runner.__init__).known - {'cfg'}
+    runner = arguments_of(Runner.__init__).known - {'cfg'} - set(REFUSED)
     known = runner | OURS | READ_BY_RUNNER
     for key in config:
-        if not key.startswith('_') and key not in known:
+        if key in REFUSED and config[key] is not None:
+            raise ConfigError(f'{key} is not honoured: {REFUSED[key]}')
+        if not key.startswith('_') and key not in known and key not in REFUSED:
             raise ConfigError(
                 f'{key} is not a key of a config{did_you_mean(key, known)}; names of your own start with _'
             )
@@ -132,67 +109,72 @@ def _check_top_level(config: Config) -> None:
             raise ConfigError(f'the config has no {key}')
 
 
-def _check_value(path: str, name: str, value: Any) -> None:
-    """Check what is below a key."""
-    check = SPECIAL.get(name)
-    if value is None:
-        return
-    if check is not None:
-        check(path, value)
-    elif name in REGISTRIES:
-        _check_built(path, name, value)
-    elif isinstance(value, Mapping):
-        if 'type' in value:
-            raise ConfigError(f'{path} names a type, but nothing is built below a key {name!r}')
-        for key, inner in value.items():
-            if isinstance(key, str):
-                _check_value(f'{path}.{key}', key, inner)
-    elif isinstance(value, list | tuple):
-        for position, inner in enumerate(value):
-            _check_value(f'{path}[{position}]', name, inner)
+def _check_top_value(path: str, value: Any) -> None:
+    if path in TOP_LEVEL:
+        _check_built(path, TOP_LEVEL[path], value)
+    elif isinstance(value, Mapping) and 'type' in value:
+        raise ConfigError(f'{path} names a type, but nothing is built from it')
 
 
-def _check_built(path: str, name: str, value: Any) -> None:
-    """Check a config, or a list of them, that a registry builds."""
+def _check_built(path: str, built: Built, value: Any) -> None:
+    """Check a config, a list of them, or configs by name."""
     if isinstance(value, list | tuple):
         for position, inner in enumerate(value):
-            _check_built(f'{path}[{position}]', name, inner)
-    elif isinstance(value, Mapping):
-        _check_class(path, REGISTRIES[name], value, DEFAULT_TYPES.get(name))
+            _check_built(f'{path}[{position}]', built, inner)
+    elif isinstance(built.by, frozenset):
+        _check_names(path, value, built.by)
+    elif not isinstance(value, Mapping) or (built.named and 'type' in value):
+        wanted = 'a dict of configs by name' if built.named else 'a dict with a type'
+        raise ConfigError(f'{path} must be {wanted}, got {value!r}')
+    elif built.named:
+        one = Built(built.by, built.filled, built.taken, default=built.default)
+        for name, inner in value.items():
+            if inner is not None:
+                _check_built(f'{path}.{name}', one, inner)
+    elif isinstance(built.by, Registry):
+        _check_class(path, built, built.by, value)
     else:
-        raise ConfigError(f'{path} must be a dict with a type, got {value!r}')
+        _check_arguments(path, built.by.__name__, arguments_of(built.by), value, built)
+        with refusing(path):
+            built.by(**value)
 
 
-def _check_class(path: str, registry: Registry, value: Mapping[str, Any], default: str | None = None) -> None:
-    kind = value.get('type', default)
+def _check_class(path: str, built: Built, registry: Registry, value: Mapping[str, Any]) -> None:
+    kind = value.get('type', built.default)
     if kind is None:
-        raise ConfigError(f'{path} has no type{_known(registry)}')
-    if not isinstance(kind, str):
-        raise ConfigError(f'{path}.type must be the name of a class, got {kind!r}')
-    target = registry.get(kind)
+        raise ConfigError(f'{path} has no type (known: {", ".join(sorted(_names(registry)))})')
+    target = registry.get(kind) if isinstance(kind, str) else kind
+    if not callable(target) and not isinstance(kind, str):
+        raise ConfigError(f'{path}.type must be a class or the name of one, got {kind!r}')
     if target is None:
         raise ConfigError(f'{path}.type: there is no {registry.name} {kind!r}{did_you_mean(kind, _names(registry))}')
-    _check_arguments(path, kind, arguments_of(target), value, registry)
+    _check_arguments(path, getattr(target, '__name__', str(kind)), arguments_of(target), value, built)
+    builds = getattr(target, 'builds', {})
     for key, inner in value.items():
-        _check_value(f'{path}.{key}', key, inner)
+        if key in built.taken or inner is None:
+            continue
+        if key in builds:
+            declared = builds[key]
+            _check_built(f'{path}.{key}', declared if isinstance(declared, Built) else Built(declared), inner)
+        elif _is_ours(target) and isinstance(inner, Mapping) and 'type' in inner and key != 'type':
+            raise ConfigError(f'{path}.{key} names a type, but {kind} builds nothing from it')
 
 
-def _check_arguments(path: str, kind: str, arguments: Arguments, value: Mapping[str, Any], registry: Registry) -> None:
-    own = arguments.known - FILLED_IN.get(registry, set())
-    own |= ALSO_TAKEN.get(registry, set()) | ({'optimizer'} if registry is OPTIM_WRAPPERS else set())
+def _is_ours(target: Any) -> bool:
+    return getattr(target, '__module__', '').split('.')[0] == SCOPE
+
+
+def _check_arguments(path: str, kind: str, arguments: Arguments, value: Mapping[str, Any], built: Built) -> None:
+    own = (arguments.known - set(built.filled)) | set(built.taken)
     for key in value:
         if key != 'type' and key not in own and not arguments.open:
             inherited = '' if nearest(key, own) else INHERITED.format(kind=kind)
             raise ConfigError(f'{path}.{key} is not an argument of {kind}{did_you_mean(key, own)}{inherited}')
-        elif key in arguments.types and not fits(value[key], arguments.types[key]):
+        elif key in arguments.types and key not in built.taken and not fits(value[key], arguments.types[key]):
             raise ConfigError(f'{path}.{key} must be {describe(arguments.types[key])}, got {value[key]!r}')
-    missing = arguments.required - FILLED_IN.get(registry, set()) - set(value)
+    missing = arguments.required - set(built.filled) - set(value)
     if missing and not arguments.open:
         raise ConfigError(f'{path}: {kind} needs {", ".join(sorted(missing))}')
-
-
-def _known(registry: Registry) -> str:
-    return f' (known: {", ".join(sorted(_names(registry)))})'
 
 
 def _names(registry: Registry) -> set[str]:
@@ -200,7 +182,7 @@ def _names(registry: Registry) -> set[str]:
     return set(registry.module_dict) | (set(registry.parent.module_dict) if registry.parent else set())
 
 
-# ---- keys whose dicts are no class's arguments ----
+# ---- top-level keys that are no class's arguments ----
 
 
 def _check_loader(path: str, value: Any) -> None:
@@ -208,15 +190,36 @@ def _check_loader(path: str, value: Any) -> None:
     _check_names(path, value, LOADER_KEYS - repeats)
     if 'dataset' not in value:
         raise ConfigError(f'{path} has no dataset')
-    for key, inner in value.items():
-        _check_value(f'{path}.{key}', key, inner)
+    for key, built in LOADER.items():
+        if value.get(key) is not None:
+            _check_built(f'{path}.{key}', built, value[key])
 
 
-def _names_only(allowed: set[str]) -> Callable[[str, Any], None]:
+def _check_optim_wrapper(path: str, value: Any) -> None:
+    _check_top_value(path, value)
+    if value.get('optimizer') is not None:
+        _check_built(f'{path}.optimizer', Built(OPTIMIZERS, filled=('params',)), value['optimizer'])
+    name = str(value.get('constructor', 'MixOptimConstructor'))
+    constructor = OPTIM_WRAPPER_CONSTRUCTORS.get(name)
+    if constructor is None:
+        near = did_you_mean(name, _names(OPTIM_WRAPPER_CONSTRUCTORS))
+        raise ConfigError(f'{path}.constructor: there is no {OPTIM_WRAPPER_CONSTRUCTORS.name} {name!r}{near}')
+    if value.get('paramwise_cfg') is not None and hasattr(constructor, 'paramwise_keys'):
+        _check_names(f'{path}.paramwise_cfg', value['paramwise_cfg'], constructor.paramwise_keys)
+
+
+def _check_evaluator(path: str, value: Any) -> None:
+    """Check metrics; an evaluator of another package is left to itself."""
+    if isinstance(value, Mapping) and isinstance(value.get('type'), str) and EVALUATORS.get(value['type']) is not None:
+        return
+    _check_built(path, Built(METRICS), value)
+
+
+def _names_only(allowed: Collection[str]) -> Callable[[str, Any], None]:
     return lambda path, value: _check_names(path, value, allowed)
 
 
-def _check_names(path: str, value: Any, allowed: frozenset[str] | set[str]) -> None:
+def _check_names(path: str, value: Any, allowed: Collection[str]) -> None:
     if not isinstance(value, Mapping):
         raise ConfigError(f'{path} must be a dict, got {value!r}')
     for key in value:
@@ -225,10 +228,35 @@ def _check_names(path: str, value: Any, allowed: frozenset[str] | set[str]) -> N
 
 
 def _check_hooks(path: str, value: Any) -> None:
-    _check_names(path, value, {*DEFAULT_HOOKS, 'ema', 'pictures'})
+    """Check hooks by name; the names are open, but a hook that is not ours by its name has to say its type."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(f'{path} must be a dict of hooks by name, got {value!r}')
     for key, inner in value.items():
-        if inner is not None:
-            _check_class(f'{path}.{key}', HOOKS, {**DEFAULT_HOOKS.get(key, {}), **inner})
+        known = {*DEFAULT_HOOKS, 'ema', 'pictures'}
+        if inner is None and key not in known and nearest(key, known):  # it would leave out nothing
+            raise ConfigError(f'{path}.{key} is none of our hooks{did_you_mean(key, known)}')
+        if inner is None:
+            continue
+        if not isinstance(inner, Mapping):
+            raise ConfigError(f'{path}.{key} must be a dict with a type, got {inner!r}')
+        whole = {**DEFAULT_HOOKS.get(key, {}), **inner}
+        if 'type' not in whole:
+            raise ConfigError(f'{path}.{key} has no type, and is none of our hooks{did_you_mean(key, DEFAULT_HOOKS)}')
+        _check_built(f'{path}.{key}', TOP_LEVEL['custom_hooks'], whole)
+        _refuse_hook(f'{path}.{key}', whole)
+
+
+def _check_custom_hooks(path: str, value: Any) -> None:
+    _check_top_value(path, value)
+    for position, hook in enumerate(value if isinstance(value, list | tuple) else [value]):
+        _refuse_hook(f'{path}[{position}]', hook)
+
+
+def _refuse_hook(path: str, hook: Mapping[str, Any]) -> None:
+    kind = hook.get('type')
+    name = kind if isinstance(kind, str) else getattr(kind, '__name__', '')
+    if name in OUR_HOOKS:
+        raise ConfigError(f'{path}: {name} of mmengine would fight ours; use default_hooks.{OUR_HOOKS[name]}')
 
 
 def _check_environment(path: str, value: Any) -> None:
@@ -240,49 +268,17 @@ def _check_environment(path: str, value: Any) -> None:
             raise ConfigError(f'{path}.dist_cfg.{name} must be a number of seconds above 0, got {seconds!r}')
 
 
-def _check_terms(path: str, value: Any) -> None:
-    """Check configs by name; None leaves an inherited one out."""
-    if not isinstance(value, Mapping) or 'type' in value:
-        raise ConfigError(f'{path} must be a dict of terms by name, got {value!r}')
-    for name, term in value.items():
-        if term is not None:
-            if not isinstance(term, Mapping):
-                raise ConfigError(f'{path}.{name} must be a dict with a type, got {term!r}')
-            _check_class(f'{path}.{name}', TERMS, term)
-
-
-def _check_passes(path: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
-        raise ConfigError(f'{path} must be a dict of passes by name, got {value!r}')
-    for name, options in value.items():
-        _check_names(f'{path}.{name}', options, {'grad', 'statistics', 'interleave'})
-
-
-def _check_freely(path: str, value: Any) -> None:
-    """Leave alone what another package reads (timm's options)."""
-
-
-def _check_erasing(path: str, value: Any) -> None:
-    from openmix_dm.classifiers.erasing import RandomErasing
-
-    _check_names(path, value, set(inspect.signature(RandomErasing.__init__).parameters) - {'self'})
-    with refusing(path):
-        RandomErasing(**value)
-
-
 SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'train_dataloader': _check_loader,
     'val_dataloader': _check_loader,
     'test_dataloader': _check_loader,
+    'optim_wrapper': _check_optim_wrapper,
+    'val_evaluator': _check_evaluator,
+    'test_evaluator': _check_evaluator,
     'default_hooks': _check_hooks,
+    'custom_hooks': _check_custom_hooks,
     'randomness': _names_only(set(inspect.signature(Runner.set_randomness).parameters) - {'self'}),
     'env_cfg': _check_environment,
-    'paramwise_cfg': _names_only(PARAMWISE),
-    'clip_grad': _names_only({'type', 'max_norm', 'norm_type', 'error_if_nonfinite', 'foreach', 'clip_value'}),
-    'options': _check_freely,
-    'erasing': _check_erasing,
-    'terms': _check_terms,
-    'passes': _check_passes,
 }
 
 

@@ -38,6 +38,7 @@ class ImageFiles(Dataset):
     """
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
+    builds = {'transforms': TRANSFORMS}
 
     def __init__(
         self,

@@ -71,6 +71,12 @@ class Streams(Dataset):
     """
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
+    builds = {
+        'dataset': DATASETS,
+        'labelled_views': TRANSFORMS,
+        'unlabelled_views': TRANSFORMS,
+        'study_view': TRANSFORMS,
+    }
 
     def __init__(
         self,

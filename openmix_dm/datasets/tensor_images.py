@@ -23,6 +23,7 @@ class TensorImages(Dataset):
 
     num_classes: int
     metainfo: dict[str, Any] = {}  # mmengine asks for it
+    builds = {'transforms': TRANSFORMS}
 
     def __init__(self, images: Tensor, labels: Tensor, transforms: Sequence[dict[str, Any]] = ()) -> None:
         if images.dtype != torch.uint8 or images.dim() != 4 or len(images) != len(labels):

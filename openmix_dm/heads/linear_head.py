@@ -34,6 +34,8 @@ class LinearHead(nn.Module):
         head = dict(type='LinearHead', num_classes=10, loss=dict(type='MixedCE'))
     """
 
+    builds = {'loss': LOSSES}
+
     def __init__(self, num_classes: int, in_features: int, loss: dict[str, Any], init: str = 'torch') -> None:
         super().__init__()
         if num_classes < 1:

@@ -22,6 +22,7 @@ from openmix_dm.launch.slurm import translate_slurm
 LAUNCHERS = ('none', 'pytorch', 'slurm')
 VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
+LOST = ('gloo', 'pair closure')  # what gloo says of a peer that is gone, not always with its name
 KEYS = 'openmix_dm'
 _RENDEZVOUS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
 
@@ -108,7 +109,8 @@ def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> lis
 
 def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedError | None:
     """Turn what torch raises when other ranks do not answer into an error that names them; None if it is not that."""
-    if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and 'gloo' in str(error).lower())):
+    said = str(error).lower()
+    if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and any(w in said for w in LOST))):
         return None
     if not dist.is_initialized():
         return DistributedError(_first_line(error))

@@ -24,6 +24,8 @@ class ByPolicy(MixLoss):
         loss = dict(type='ByPolicy', losses=[dict(type='DecoupledCE', eta=0.1), dict(type='DecoupledCE', eta=1.0)])
     """
 
+    builds = {'losses': LOSSES}
+
     def __init__(self, losses: Sequence[MixLoss | dict[str, Any]]) -> None:
         super().__init__()
         if not losses:

@@ -48,6 +48,7 @@ class AttentiveMix(Mixer):
     std: Tensor
 
     example = {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 64}
+    builds = {'teacher': BACKBONES}
 
     def __init__(
         self,

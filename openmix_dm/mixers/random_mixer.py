@@ -30,6 +30,7 @@ class RandomMixer(Mixer):
     """
 
     example = {'mixers': [{'type': 'Mixup', 'alpha': 1.0}, {'type': 'CutMix', 'alpha': 1.0}]}
+    builds = {'mixers': MIXERS}
 
     def __init__(self, mixers: Sequence[Mixer | dict[str, Any]], probs: Sequence[float] | None = None) -> None:
         super().__init__(alpha=1.0)  # never drawn from: each policy has its own

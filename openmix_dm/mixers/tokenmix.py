@@ -62,6 +62,7 @@ class TokenMix(MaskMixer):
     example = {'patch_size': 4, 'minimum_tokens': 4}
     mean: Tensor
     std: Tensor
+    builds = {'teacher': BACKBONES}
 
     def __init__(
         self,

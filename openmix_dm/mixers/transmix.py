@@ -43,6 +43,7 @@ class TransMix(Mixer):
 
     label_from = 'attention'
     example = {'mixer': {'type': 'CutMix', 'alpha': 1.0}}
+    builds = {'mixer': MIXERS}
 
     def __init__(self, mixer: Mixer | dict[str, Any], ratio: float = 0.5) -> None:
         mixer = MIXERS.build(mixer) if isinstance(mixer, dict) else mixer

@@ -13,8 +13,8 @@ from openmix_dm.classifiers.mix_classifier import average_crops
 from openmix_dm.datasets.samplers.stream_batches import StreamSamples
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.errors import ConfigError
-from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS
-from openmix_dm.semi.executor import Plan, execute, read_passes
+from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS, Built
+from openmix_dm.semi.executor import Pass, Plan, execute, read_passes
 from openmix_dm.semi.labeler import Labeler
 from openmix_dm.semi.step_parts import Labelled, Part, PseudoLabels, Step, Unlabelled
 from openmix_dm.semi.stream_preprocessor import StreamPreprocessor
@@ -47,6 +47,14 @@ class SemiClassifier(BaseModel):
     """
 
     training_only = ('labeler', 'terms')  # not part of what is evaluated
+    builds = {
+        'backbone': BACKBONES,
+        'head': Built(HEADS, filled=('in_features',)),
+        'terms': Built(TERMS, named=True),
+        'labeler': SEMI_PARTS,
+        'passes': Built(Pass, named=True),
+        'data_preprocessor': MODELS,
+    }
 
     def __init__(
         self,

@@ -34,6 +34,8 @@ class Labeler(nn.Module):
         labeler = dict(type='Labeler', threshold=dict(type='FixedThreshold', tau=0.95))
     """
 
+    builds = {'align': SEMI_PARTS, 'threshold': SEMI_PARTS}
+
     def __init__(
         self,
         views: Sequence[int] = (0,),

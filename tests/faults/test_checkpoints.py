@@ -82,7 +82,7 @@ def test_f2_resume_at_position_100000(tmp_path):
 KILLER = """
 import os, random, signal
 try:
-    from openmix_dm.engine import checkpoints
+    from openmix_dm.runs import checkpoints
 except ImportError:
     checkpoints = None
 class Killing:

@@ -159,7 +159,7 @@ if Digits and os.environ.get('RANK') == '1':
 DIFFERENT_CONFIG = """
 import os
 try:
-    from openmix_dm.engine import config
+    from openmix_dm.config import load as config
 except ImportError:
     config = None
 if config and os.environ.get('RANK') == '1':

@@ -75,7 +75,7 @@ def test_f7_a_nan_may_be_passed_over(tmp_path):
 
 INFINITE = """
 try:
-    from openmix_dm.engine import optimizers
+    from openmix_dm.engine.optim import wrapper as optimizers
 except ImportError:
     optimizers = None
 if optimizers:

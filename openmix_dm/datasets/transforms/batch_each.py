@@ -31,6 +31,7 @@ class BatchEach:
     """
 
     needs_draws = False
+    builds = {'transforms': TRANSFORMS}
 
     def __init__(self, transforms: Sequence[dict[str, Any]]) -> None:
         self.transforms = [TRANSFORMS.build(transform) for transform in transforms]

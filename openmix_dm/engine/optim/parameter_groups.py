@@ -25,6 +25,12 @@ class MixOptimConstructor(DefaultOptimWrapperConstructor):
         optim_wrapper = dict(type='MixOptimWrapper', constructor='MixOptimConstructor', optimizer=dict(type='Lamb'))
     """
 
+    # What mmengine's constructor reads of `paramwise_cfg`; it ignores what it does not know.
+    paramwise_keys = frozenset(
+        ('norm_decay_mult', 'bias_lr_mult', 'bias_decay_mult', 'dcn_offset_lr_mult', 'bypass_duplicate', 'custom_keys',
+         'dwconv_decay_mult', 'flat_decay_mult')
+    )  # fmt: skip
+
     def add_params(self, params: list[dict], module: nn.Module, prefix: str = '', is_dcn_module: Any = None) -> None:
         """Add what learns in a module; mmengine would warn about each frozen parameter."""
         if any(parameter.requires_grad for parameter in module.parameters()):

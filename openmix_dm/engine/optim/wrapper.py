@@ -14,7 +14,7 @@ from torch import nn
 from openmix_dm.engine.guard import LossGuard
 from openmix_dm.engine.optim.parameter_groups import OWNER
 from openmix_dm.errors import NumericError
-from openmix_dm.registry import OPTIM_WRAPPERS
+from openmix_dm.registry import OPTIM_WRAPPERS, Built
 from openmix_dm.utils.checks import one_of
 from openmix_dm.utils.stopwatch import stopwatch
 
@@ -42,6 +42,10 @@ class MixOptimWrapper(OptimWrapper):
     Example:
         optim_wrapper = dict(type='MixOptimWrapper', amp='bf16', optimizer=dict(type='SGD', lr=0.1))
     """
+
+    builds = {
+        'clip_grad': Built(frozenset({'type', 'max_norm', 'norm_type', 'error_if_nonfinite', 'foreach', 'clip_value'}))
+    }
 
     def __init__(
         self,

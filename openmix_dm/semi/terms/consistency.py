@@ -6,7 +6,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from openmix_dm.registry import TERMS
+from openmix_dm.registry import SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
@@ -35,6 +35,8 @@ class Consistency(Term):
     Example:
         terms = dict(unlabelled=dict(type='Consistency', view=1, target='hard'))
     """
+
+    builds = {'ramp': SEMI_PARTS}
 
     def __init__(
         self,

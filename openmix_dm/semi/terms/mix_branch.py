@@ -4,7 +4,7 @@ from typing import Any
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.losses import DecoupledCE
-from openmix_dm.registry import TERMS
+from openmix_dm.registry import MIXERS, SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
@@ -41,6 +41,8 @@ class MixBranch(Term):
     Example:
         terms = dict(mix=dict(type='MixBranch', mixer=dict(type='Mixup', alpha=1.0), eta=1.0))
     """
+
+    builds = {'mixer': MIXERS, 'ramp': SEMI_PARTS}
 
     def __init__(
         self,

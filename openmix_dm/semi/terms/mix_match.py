@@ -6,7 +6,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from openmix_dm.registry import TERMS
+from openmix_dm.registry import MIXERS, SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
@@ -39,6 +39,8 @@ class MixAll(Term):
     Example:
         terms = dict(mixed=dict(type='MixAll', mixer=dict(type='Mixup', alpha=0.5), weight=100.0))
     """
+
+    builds = {'mixer': MIXERS, 'ramp': SEMI_PARTS}
 
     def __init__(
         self,
