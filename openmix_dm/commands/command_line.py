@@ -48,5 +48,5 @@ KNOWN_WARNINGS = (
     r'.*torch\.jit\.script.*',
     r'.*broadcast_buffers.*',
     r'Setting (OMP|MKL)_NUM_THREADS.*',
-    r'.*lr_scheduler\.step\(\).*optimizer\.step\(\).*',
+    r'.*scheduler\.step\(\).*optimizer\.step\(\).*',
 )

@@ -1,8 +1,10 @@
 """mmengine's Runner with our checkpoints, our record and our folder."""
 
+import copy
 import itertools
 import logging
 import os
+import re
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -18,11 +20,12 @@ from torch.utils.data import DataLoader
 from openmix_dm.config.check import refusing
 from openmix_dm.config.resolve import DEFAULT_HOOKS
 from openmix_dm.engine.loader import build_dataloader, stop_workers
+from openmix_dm.engine.optim.schedules import replay, same_schedules
 from openmix_dm.engine.optim.wrapper import PRECISIONS
 from openmix_dm.engine.tensorboard import Board
 from openmix_dm.errors import CheckpointError
 from openmix_dm.registry import RUNNERS
-from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in
+from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, weights_in
 from openmix_dm.runs.folder import BOARD, LOG
 from openmix_dm.utils.dist import agree
 from openmix_dm.utils.files import be_quiet_when_full
@@ -191,6 +194,20 @@ class MixRunner(Runner):
         """
         if self.rank:
             return
+        path = self.store.save(self._state(iteration), name, iteration, keep)
+        self.logger.info(f'saved {path.name}')
+
+    def save_best(self, name: str, value: float) -> None:
+        """Save the weights alone as best_<name>.pth; no run goes on from them."""
+        whole = self._state(self.iter)
+        kept: dict[str, Any] = {key: whole[key] for key in ('state_dict', 'ema_state_dict', 'meta') if key in whole}
+        kept['meta'] = {**kept['meta'], 'best': {name: value}}
+        path = Path(self.work_dir) / f'best_{re.sub(r"[^-A-Za-z0-9_.]", "_", name)}.pth'
+        save_file(kept, path)
+        self.logger.info(f'saved {path.name}: {name} {value:.4f}')
+
+    def _state(self, iteration: int) -> dict[str, Any]:
+        """Return all that the next iteration depends on."""
         state = {
             'state_dict': self.bare_model.state_dict(),
             'optimizer': self.optim_wrapper.state_dict(),
@@ -205,8 +222,7 @@ class MixRunner(Runner):
             },
         }
         self.call_hook('before_save_checkpoint', checkpoint=state)
-        path = self.store.save(state, name, iteration, keep)
-        self.logger.info(f'saved {path.name}')
+        return state
 
     def _epochs_at(self, iteration: int) -> int:
         loop: Any = self.train_loop  # mmengine's own loops do not say
@@ -240,9 +256,27 @@ class MixRunner(Runner):
         self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']
         self.train_loop.validation_is_due = state['meta'].get('validation_is_due', False)
         self.optim_wrapper.load_state_dict(state['optimizer'])
-        for scheduler, saved in zip(self.param_schedulers or [], state['param_schedulers'], strict=True):
-            scheduler.load_state_dict(saved)
+        self._restore_schedules(state['param_schedulers'])
         self.logger.info(f'resumed from {path.name}: {self.iter} iterations, {self.epoch} epochs done')
+
+    def _restore_schedules(self, saved: list[dict[str, Any]]) -> None:
+        """Go on with the schedules; where the run became longer or shorter, with those of its new length."""
+        if same_schedules(self.param_schedulers or [], saved):
+            for scheduler, state in zip(self.param_schedulers or [], saved, strict=True):
+                scheduler.load_state_dict(state)
+            return
+        before = self.optim_wrapper.get_lr()['lr'][0]
+        self.optim_wrapper.optimizer.param_groups[:] = [
+            {**group, **{name: group[f'initial_{name}'] for name in ('lr', 'momentum') if f'initial_{name}' in group}}
+            for group in self.optim_wrapper.optimizer.param_groups
+        ]
+        self.param_schedulers = self.build_param_scheduler(copy.deepcopy(self.cfg.param_scheduler))
+        replay(self.param_schedulers, self.iter, len(self.train_dataloader))
+        self.logger.warning(
+            f'the schedules are not those that the run was started with: from iteration {self.iter} on the learning '
+            f'rate is {self.optim_wrapper.get_lr()["lr"][0]:.6g}, where it was {before:.6g}, and goes on as in a run of '
+            'the new length'
+        )
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""

@@ -28,9 +28,8 @@ def check_pixels(images01: Tensor) -> None:
         )
 
 
-def trained_by_bce(model: nn.Module) -> bool:
-    """Say whether a model's outputs are meant for a sigmoid instead of a softmax."""
-    from openmix_dm.losses import DecoupledBCE, MixedBCE
-
-    losses = [part for part in model.modules() if isinstance(part, MixedBCE | DecoupledBCE)]
-    return bool(losses)
+def probabilities_of(model: nn.Module, logits: Tensor) -> Tensor:
+    """Return what a model's logits mean, as the loss of its head says; a model without one is read by softmax."""
+    loss = getattr(getattr(model, 'head', None), 'loss_fn', None)
+    read = getattr(loss, 'probabilities', None)
+    return logits.float().softmax(dim=1) if read is None else read(logits)

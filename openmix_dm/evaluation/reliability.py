@@ -47,10 +47,9 @@ def reliability(confidence: Tensor, hits: Tensor, bins: int = 15) -> Reliability
     )
 
 
-def confidence_of(logits: Tensor, sigmoid: bool = False) -> tuple[Tensor, Tensor]:
-    """Return how sure a model is of its best class, and that class; `sigmoid` for models that a BCE trained."""
-    logits = logits.float()
-    best = (logits.sigmoid() if sigmoid else logits.softmax(dim=1)).max(dim=1)
+def confidence_of(probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """Return how sure a model is of its best class, and that class, from its probabilities (N, classes)."""
+    best = probabilities.max(dim=1)
     return best.values, best.indices
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from openmix_dm.errors import DataError
-from openmix_dm.evaluation.pixels import trained_by_bce
+from openmix_dm.evaluation.pixels import probabilities_of
 from openmix_dm.export.loaded_model import LoadedModel
 from openmix_dm.utils.progress import track
 
@@ -33,14 +33,14 @@ def list_images(places: Sequence[str | Path]) -> list[Path]:
 def predict(loaded: LoadedModel, files: Sequence[Path], topk: int = 5, batch_size: int = 32) -> list[dict[str, Any]]:
     """Return for each file its best classes and how sure the model is of them, the best first."""
     model, transform, classes = loaded
-    device, sigmoid = next(model.parameters()).device, trained_by_bce(model)
+    device = next(model.parameters()).device
     rows: list[dict[str, Any]] = []
     batches = [files[i : i + batch_size] for i in range(0, len(files), batch_size)]
     for batch in track(batches, len(batches), 'predict'):
         for part in _of_one_size([(file, transform(file)) for file in batch]):
             with torch.no_grad():
                 logits = model(torch.stack([image for _, image in part]).to(device)).float()
-            p = logits.sigmoid() if sigmoid else logits.softmax(dim=1)
+            p = probabilities_of(model, logits)
             best = p.topk(min(topk, p.shape[1]), dim=1)
             for (file, _), values, labels in zip(part, best.values.tolist(), best.indices.tolist(), strict=True):
                 rows.append(

@@ -19,3 +19,21 @@ class MixLoss(nn.Module):
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
         raise NotImplementedError(f'{type(self).__name__} has to define per_sample()')
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return what logits (N, classes) that this loss has trained mean: by default their softmax.
+
+        Whoever shows or uses a trained model asks this, and nobody asks for the class of its loss.
+        """
+        return logits.float().softmax(dim=1)
+
+    def own_side(self) -> 'MixLoss':
+        """Return the loss for pairs whose partner has a pseudo-label: what it does to both sides, for the own one only.
+
+        The asymmetric strategy of semi-supervised training; a loss that treats both sides alike is its own.
+        """
+        return self
+
+    def describe_target(self, lam: float) -> str:
+        """Say what the loss makes of lam where that is not lam itself, for pictures of mixed samples."""
+        return ''

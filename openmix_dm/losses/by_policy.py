@@ -40,3 +40,7 @@ class ByPolicy(MixLoss):
                 f'losses; give one loss for each mixer of the RandomMixer'
             )
         return cast(MixLoss, self.losses[target.policy]).per_sample(logits, target)
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return what the first loss makes of logits: the losses of a mixture train one head."""
+        return cast(MixLoss, self.losses[0]).probabilities(logits)

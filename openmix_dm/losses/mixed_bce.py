@@ -1,5 +1,6 @@
 """Binary cross-entropies over mixed labels: MBCE and DM(BCE)."""
 
+import torch
 from torch import Tensor
 
 from openmix_dm.losses import functional
@@ -32,6 +33,14 @@ class MixedBCE(MixLoss):
         """Return the loss of each sample, (N,)."""
         return functional.mixed_bce(logits, target.y_a, target.y_b, target.lam, self.two_hot)
 
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return the sigmoid of each logit: classes are learned independently of each other."""
+        return logits.float().sigmoid()
+
+    def describe_target(self, lam: float) -> str:
+        """Say that both classes have the target 1."""
+        return 'BCE 1 / 1' if self.two_hot else ''
+
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""
         return f'two_hot={self.two_hot}'
@@ -62,6 +71,15 @@ class DecoupledBCE(MixLoss):
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
         return functional.decoupled_bce(logits, target.y_a, target.y_b, target.lam, self.t, self.xi)
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return the sigmoid of each logit: classes are learned independently of each other."""
+        return logits.float().sigmoid()
+
+    def describe_target(self, lam: float) -> str:
+        """Say the rescaled weights of both classes."""
+        own, other = (float(functional.rescale(torch.tensor(share), self.t, self.xi)) for share in (lam, 1 - lam))
+        return f'BCE {own:.2f} / {other:.2f}'
 
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""

@@ -77,6 +77,10 @@ class DecoupledCE(MixLoss):
             logits, target.y_a, target.y_b, target.lam, self.eta, self.sides, self.label_smoothing, self.lam_eps
         )
 
+    def own_side(self) -> 'DecoupledCE':
+        """Return the same loss with the own side decoupled only."""
+        return DecoupledCE(self.eta, 'a', self.label_smoothing, self.lam_eps)
+
     def extra_repr(self) -> str:
         """Show the settings in `print(model)`."""
         return f'eta={self.eta}, sides={self.sides!r}, label_smoothing={self.label_smoothing}'

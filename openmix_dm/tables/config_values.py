@@ -56,7 +56,8 @@ def mixing_of(model: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str,
     if not terms:
         return {'type': 'NoMix'}, loss
     term = model['terms'].get('mix') or terms[0]
-    return term['mixer'], {'type': 'DecoupledCE', 'eta': term['eta']} if term.get('eta') else loss
+    own = term.get('loss') or ({'type': 'DecoupledCE', 'eta': term['eta']} if term.get('eta') else loss)
+    return term['mixer'], own
 
 
 def policies_of(mixer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from openmix_dm.losses import DecoupledBCE, MixedBCE, rescale
 from openmix_dm.structures import MixedBatch, MixTarget
 
 
@@ -52,12 +50,8 @@ def caption(target: MixTarget, row: int, loss: Any = None, names: list[str] | No
     own, other, lam = int(target.y_a[row]), int(target.y_b[row]), float(target.lam[row])
     a, b = (names[own], names[other]) if names else (str(own), str(other))
     text = f'{lam:.2f} {a}\n{1 - lam:.2f} {b}'
-    if isinstance(loss, MixedBCE) and loss.two_hot:
-        return f'{text}\nBCE 1 / 1'
-    if isinstance(loss, DecoupledBCE):
-        t_a, t_b = (float(rescale(torch.tensor(w), loss.t, loss.xi)) for w in (lam, 1 - lam))
-        return f'{text}\nBCE {t_a:.2f} / {t_b:.2f}'
-    return text
+    words = loss.describe_target(lam) if hasattr(loss, 'describe_target') else ''
+    return f'{text}\n{words}' if words else text
 
 
 def draw(rows: list[Panel], title: str) -> Any:

@@ -41,10 +41,10 @@ def test_two_numbers_that_anybody_can_check():
 
 def test_confidence_is_the_largest_probability():
     logits = torch.tensor([[0.0, math.log(3.0)], [2.0, 0.0]])
-    confidence, best = confidence_of(logits)
+    confidence, best = confidence_of(logits.softmax(dim=1))
     assert best.tolist() == [1, 0]
     assert torch.allclose(confidence, torch.tensor([0.75, 1 / (1 + math.exp(-2))]))
-    assert torch.allclose(confidence_of(logits, sigmoid=True)[0], torch.tensor([0.75, 1 / (1 + math.exp(-2))]))
+    assert torch.allclose(confidence_of(logits.sigmoid())[0], torch.tensor([0.75, 1 / (1 + math.exp(-2))]))
 
 
 def test_mistakes_are_refused():

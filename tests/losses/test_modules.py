@@ -97,3 +97,21 @@ def test_by_policy_follows_the_stamp():
 def test_bad_settings_are_refused_by_name(loss, settings, named):
     with pytest.raises(ValueError, match=named):
         loss(**settings)
+
+
+@pytest.mark.parametrize('name', registered())
+def test_every_loss_says_what_its_logits_mean(name):
+    loss, logits = LOSSES.build({'type': name, **EXAMPLES[name]}), torch.randn(6, 5, dtype=torch.bfloat16) * 4
+    probabilities = loss.probabilities(logits)
+    assert probabilities.dtype == torch.float32
+    assert torch.equal(probabilities.argmax(1), logits.float().argmax(1))
+    expected = logits.float().sigmoid() if 'BCE' in name else logits.float().softmax(1)
+    assert torch.allclose(probabilities, expected)
+
+
+def test_the_own_side_of_a_loss():
+    """Only the own side is decoupled in the asymmetric strategy; a loss that treats both alike is its own."""
+    one_sided = DecoupledCE(0.5, label_smoothing=0.1, lam_eps=0.01).own_side()
+    assert (one_sided.eta, one_sided.sides, one_sided.label_smoothing, one_sided.lam_eps) == (0.5, 'a', 0.1, 0.01)
+    plain = MixedCE()
+    assert plain.own_side() is plain

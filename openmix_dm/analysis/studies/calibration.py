@@ -7,7 +7,7 @@ import torch
 
 from openmix_dm.analysis.models import ModelSelection, NamedModel, load_models
 from openmix_dm.errors import ConfigError
-from openmix_dm.evaluation.pixels import logits_of, trained_by_bce
+from openmix_dm.evaluation.pixels import logits_of, probabilities_of
 from openmix_dm.evaluation.reliability import Reliability, confidence_of, reliability
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
@@ -22,8 +22,7 @@ def run(selection: ModelSelection, *, bins: int) -> tuple[Any, dict[str, Any]]:
     models = load_models(selection)
     measured = [measure(model, bins, selection.limit) for model in models]
     rows = [
-        {**model.describe(), 'accuracy_percent': each.accuracy_percent, 'sigmoid': trained_by_bce(model.network)}
-        | asdict(each)
+        {**model.describe(), 'accuracy_percent': each.accuracy_percent} | asdict(each)
         for model, each in zip(models, measured, strict=True)
     ]
     return draw([model.name for model in models], measured), {'ece': 'percent', 'runs': rows}
@@ -32,11 +31,10 @@ def run(selection: ModelSelection, *, bins: int) -> tuple[Any, dict[str, Any]]:
 def measure(model: NamedModel, bins: int, limit: int | None) -> Reliability:
     """Return the reliability of one model on its test images."""
     batches, total = model.batches(limit, crops=True)
-    sigmoid = trained_by_bce(model.network)
     sure, right = [], []
     for _, shown, labels in track(batches, total, f'calibration {model.name}'):
         with torch.no_grad():
-            confidence, best = confidence_of(logits_of(model.network, shown), sigmoid)
+            confidence, best = confidence_of(probabilities_of(model.network, logits_of(model.network, shown)))
         sure.append(confidence.cpu())
         right.append((best == labels).cpu())
     return reliability(torch.cat(sure), torch.cat(right), bins)

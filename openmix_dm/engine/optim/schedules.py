@@ -1,6 +1,7 @@
 """Schedules that mmengine does not have."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mmengine.optim.scheduler.param_scheduler import INF, _ParamScheduler
@@ -46,3 +47,27 @@ class CosineTailLR(_ParamScheduler):
     def _get_value(self) -> list[float]:
         factor = math.cos(self.share * math.pi * self.last_step / self.length)
         return [base * factor for base in self.base_values]
+
+
+# What a schedule counts and computes on its way; all else of its state says what it is.
+COUNTERS = ('last_step', '_global_step', '_last_value', 'base_values', 'verbose')
+
+
+def same_schedules(schedules: Sequence[Any], saved: Sequence[dict[str, Any]]) -> bool:
+    """Say whether saved states are of schedules of the same kinds, lengths and settings."""
+    shapes = [
+        [{key: value for key, value in state.items() if key not in COUNTERS} for state in states]
+        for states in ([schedule.state_dict() for schedule in schedules], saved)
+    ]
+    return shapes[0] == shapes[1]
+
+
+def replay(schedules: Sequence[Any], iterations: int, epoch: int) -> None:
+    """Step fresh schedules to where a run is, as its iterations and epochs would have done.
+
+    Most schedules compute a value from the one before it, so that there is no way to jump.
+    """
+    for done in range(1, iterations + 1):
+        for schedule in schedules:
+            if not schedule.by_epoch or done % epoch == 0:
+                schedule.step()

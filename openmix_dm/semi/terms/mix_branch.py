@@ -3,8 +3,8 @@
 from typing import Any
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.losses import DecoupledCE
-from openmix_dm.registry import MIXERS, SEMI_PARTS, TERMS
+from openmix_dm.losses.base import MixLoss
+from openmix_dm.registry import LOSSES, MIXERS, SEMI_PARTS, TERMS
 from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.ramps import build_ramp
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
@@ -26,7 +26,8 @@ class MixBranch(Term):
 
     Args:
         mixer: config of a mixer that makes an image of two images without help of the network, such as Mixup.
-        eta: weight of the decoupled regulariser; 0 is plain mixed cross-entropy (MCE).
+        eta: weight of the decoupled regulariser of DM(CE); 0 is plain mixed cross-entropy (MCE). None takes `loss`.
+            Default: None.
         fold: side of one half to which lam of the labelled image is folded in lu: 'min' (the asymmetric strategy),
             'max', or None to leave lam as it was drawn. Default: 'min'.
         ll_weight: of the part ll. Default: 1.0.
@@ -37,17 +38,18 @@ class MixBranch(Term):
             Default: True.
         where: pass of the mixtures. The default is one of their own that moves no statistics, so that the method that
             they are added to stays as it is. Default: 'mix'.
+        loss: config of another loss over mixed labels, instead of eta; lu has its `own_side`. Default: None.
 
     Example:
         terms = dict(mix=dict(type='MixBranch', mixer=dict(type='Mixup', alpha=1.0), eta=1.0))
     """
 
-    builds = {'mixer': MIXERS, 'ramp': SEMI_PARTS}
+    builds = {'mixer': MIXERS, 'ramp': SEMI_PARTS, 'loss': LOSSES}
 
     def __init__(
         self,
         mixer: dict[str, Any],
-        eta: float,
+        eta: float | None = None,
         fold: str | None = 'min',
         ll_weight: float = 1.0,
         lu_weight: float = 1.0,
@@ -55,10 +57,14 @@ class MixBranch(Term):
         view: int = 0,
         masked: bool = True,
         where: str = 'mix',
+        loss: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self.mixer = image_mixer(mixer)
-        self.both, self.own = DecoupledCE(eta), DecoupledCE(eta, sides='a')
+        if (eta is None) == (loss is None):
+            raise ValueError(f'MixBranch takes either eta or loss, got eta={eta!r} and loss={loss!r}')
+        self.both: MixLoss = LOSSES.build(loss or {'type': 'DecoupledCE', 'eta': eta})
+        self.own = self.both.own_side()
         self.fold = None if fold is None else one_of('fold', fold, FOLDS)
         self.ll_weight = non_negative('ll_weight', ll_weight)
         self.lu_weight, self.ramp = non_negative('lu_weight', lu_weight), build_ramp(ramp)
