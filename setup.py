@@ -5,10 +5,10 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-VERSION = re.search(r"__version__ = '(.+)'", Path(__file__).with_name('openmix_dm').joinpath('version.py').read_text())[
-    1
-]
+VERSION_FILE = Path(__file__).with_name('openmix_dm') / 'version.py'
+VERSION = re.search(r"__version__ = '(.+)'", VERSION_FILE.read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
+TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 
 setup(
     name='openmix_dm',
@@ -34,7 +34,8 @@ setup(
     ],
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for decoder='simplejpeg'
-        'test': ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT],
+        'test': ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT, *TRACK],
         'export': EXPORT,
+        'track': TRACK,
     },
 )

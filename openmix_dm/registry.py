@@ -61,4 +61,6 @@ OPTIM_WRAPPER_CONSTRUCTORS = _registry(
     'optimizer wrapper constructor', 'engine.optim', parent=mmengine.OPTIM_WRAPPER_CONSTRUCTORS
 )
 MODEL_WRAPPERS = _registry('model_wrapper', 'engine.optim', parent=mmengine.MODEL_WRAPPERS)
+VISBACKENDS = _registry('vis_backend', 'engine.trackers', parent=mmengine.VISBACKENDS)
+VISUALIZERS = _registry('visualizer', 'engine.trackers', parent=mmengine.VISUALIZERS)
 EVALUATORS = _registry('evaluator', 'evaluation', parent=mmengine.EVALUATOR)

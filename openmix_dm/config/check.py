@@ -34,6 +34,8 @@ from openmix_dm.registry import (
     OPTIMIZERS,
     PARAM_SCHEDULERS,
     SCOPE,
+    VISBACKENDS,
+    VISUALIZERS,
     Built,
 )
 from openmix_dm.utils.signatures import Arguments, arguments_of, describe, fits
@@ -41,7 +43,15 @@ from openmix_dm.utils.suggest import did_you_mean, nearest
 
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
 OURS = {'global_batch_size', 'channels_last'}
-READ_BY_RUNNER = {'compile', 'find_unused_parameters', 'sync_bn', 'model_wrapper_cfg', 'custom_imports'}
+READ_BY_RUNNER = {
+    'activation_checkpointing',
+    'compile',
+    'custom_imports',
+    'efficient_conv_bn_eval',
+    'find_unused_parameters',
+    'model_wrapper_cfg',
+    'sync_bn',
+}
 # Arguments of Runner that would fight what we promise: the reason, and our key for it.
 REFUSED = {
     'auto_scale_lr': 'the learning rate belongs to the global batch and is never rescaled; set global_batch_size',
@@ -69,6 +79,7 @@ TOP_LEVEL: dict[str, Built] = {
     'custom_hooks': Built(HOOKS, taken=('priority',)),
     'model_wrapper_cfg': Built(MODEL_WRAPPERS, filled=('module',)),
 }
+VISUALIZER_FILLED = ('name', 'save_dir', 'vis_backends')
 LOADER: dict[str, Built] = {
     'dataset': Built(DATASETS),
     'sampler': Built(DATA_SAMPLERS, filled=('dataset', 'batch_size', 'seed')),
@@ -215,6 +226,17 @@ def _check_evaluator(path: str, value: Any) -> None:
     _check_built(path, Built(METRICS), value)
 
 
+def _check_visualizer(path: str, value: Any) -> None:
+    """Check a visualizer and its backends; both may be those of another package."""
+    _check_built(path, Built(VISUALIZERS, VISUALIZER_FILLED, default='RunVisualizer', taken=('vis_backends',)), value)
+    if value.get('vis_backends') is not None:
+        _check_built(
+            f'{path}.vis_backends',
+            Built(VISBACKENDS, filled=('save_dir',), taken=('name', 'save_dir')),
+            value['vis_backends'],
+        )
+
+
 def _names_only(allowed: Collection[str]) -> Callable[[str, Any], None]:
     return lambda path, value: _check_names(path, value, allowed)
 
@@ -279,6 +301,7 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'custom_hooks': _check_custom_hooks,
     'randomness': _names_only(set(inspect.signature(Runner.set_randomness).parameters) - {'self'}),
     'env_cfg': _check_environment,
+    'visualizer': _check_visualizer,
 }
 
 

@@ -37,13 +37,15 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
         **{key: value for phase, loader in loaders.items() for key, value in _phase(config, phase, loader).items()},
         default_hooks=config.get('default_hooks'),
         custom_hooks=config.get('custom_hooks'),
+        visualizer=config.get('visualizer') if 'train' in loaders else None,
+        log_level=config.get('log_level', 'INFO'),
         load_from=config.get('load_from'),
         resume=config.get('resume', False),
         launcher=config.get('launcher', 'none'),
         env_cfg=config.get('env_cfg', {}),
         default_scope=config.get('default_scope', SCOPE),
         randomness=config.randomness,
-        experiment_name=Path(config.filename or 'run').stem,
+        experiment_name=config.get('experiment_name') or Path(config.filename or 'run').stem,
         cfg=config,
     )
     if 'train' in loaders:

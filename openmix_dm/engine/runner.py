@@ -14,6 +14,7 @@ import torch
 from mmengine.logging import MMLogger
 from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
+from mmengine.visualization import Visualizer
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -22,9 +23,8 @@ from openmix_dm.config.resolve import DEFAULT_HOOKS
 from openmix_dm.engine.loader import build_dataloader, stop_workers
 from openmix_dm.engine.optim.schedules import replay, same_schedules
 from openmix_dm.engine.optim.wrapper import PRECISIONS
-from openmix_dm.engine.tensorboard import Board
 from openmix_dm.errors import CheckpointError
-from openmix_dm.registry import RUNNERS
+from openmix_dm.registry import RUNNERS, VISUALIZERS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, weights_in
 from openmix_dm.runs.folder import BOARD, LOG
 from openmix_dm.utils.dist import agree
@@ -78,9 +78,17 @@ class MixRunner(Runner):
                 handler.setLevel(logging.WARNING)
         return logger
 
-    def build_visualizer(self, visualizer: Any = None) -> Board:  # type: ignore[override]
-        """Write to TensorBoard, from rank 0."""
-        return Board(Path(self.work_dir) / BOARD, enabled=self.rank == 0)
+    def build_visualizer(self, visualizer: Any = None) -> Visualizer:
+        """Build what records go to; TensorBoard unless the config names other backends."""
+        if isinstance(visualizer, Visualizer):
+            return visualizer
+        given = copy.deepcopy(dict(visualizer or {}))
+        backends = given.pop('vis_backends', None) or [{'type': 'ContinuedTensorboard'}]
+        for backend in backends if isinstance(backends, list) else [backends]:
+            if backend['type'] == 'ContinuedTensorboard':
+                backend.setdefault('save_dir', str(Path(self.work_dir) / BOARD))
+        filled = {'type': 'RunVisualizer', 'name': self._experiment_name, 'save_dir': self.work_dir}
+        return VISUALIZERS.build({**filled, **given, 'vis_backends': backends})
 
     def dump_config(self) -> None:
         """Do nothing: the run's folder has its config already."""
@@ -274,8 +282,8 @@ class MixRunner(Runner):
         replay(self.param_schedulers, self.iter, len(self.train_dataloader))
         self.logger.warning(
             f'the schedules are not those that the run was started with: from iteration {self.iter} on the learning '
-            f'rate is {self.optim_wrapper.get_lr()["lr"][0]:.6g}, where it was {before:.6g}, and goes on as in a run of '
-            'the new length'
+            f'rate is {self.optim_wrapper.get_lr()["lr"][0]:.6g}, where it was {before:.6g}, and goes on as in a run '
+            'of the new length'
         )
 
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:

@@ -4,7 +4,7 @@ import logging
 import pytest
 import torch
 
-from openmix_dm.engine.tensorboard import Board
+from openmix_dm.engine.trackers import ContinuedTensorboard
 from openmix_dm.errors import ResourceError
 from openmix_dm.runs import checkpoints
 from openmix_dm.runs.checkpoints import tensor_bytes
@@ -60,7 +60,7 @@ def test_what_can_be_done_without_is_told_once(capsys):
 
 def test_the_board_goes_on(tmp_path, capsys):
     (tmp_path / 'file').touch()
-    board = Board(tmp_path / 'file' / 'board', enabled=True)
+    board = ContinuedTensorboard(str(tmp_path / 'file' / 'board'))
     board.add_scalars({'a': 1.0, 'b': 2.0}, step=1)
     board.close()
     assert capsys.readouterr().err.count('TensorBoard cannot be written') == 1

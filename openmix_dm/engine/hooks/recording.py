@@ -52,8 +52,8 @@ class RecordHook(Hook):
             path = Path(runner.work_dir) / METRICS
             trim_records(path, runner.iter, validated=not runner.train_loop.validation_is_due)
             self._file = RecordFile(path)
-            if runner.iter:
-                runner.visualizer.continue_from(runner.iter)
+            if hasattr(runner.visualizer, 'begin'):  # mmengine's own has opened its backends already
+                runner.visualizer.begin(runner.iter)
 
     def before_train_epoch(self, runner: Any) -> None:
         """Do not count the time between epochs."""
