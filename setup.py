@@ -8,6 +8,8 @@ from setuptools import find_packages, setup
 VERSION_FILE = Path(__file__).with_name('openmix_dm') / 'version.py'
 VERSION = re.search(r"__version__ = '(.+)'", VERSION_FILE.read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
+TEST = ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1']
+METRICS = ['torchmetrics>=1.4']  # for TorchMetric
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 
 setup(
@@ -34,8 +36,9 @@ setup(
     ],
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for decoder='simplejpeg'
-        'test': ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1', *EXPORT, *TRACK],
+        'test': [*TEST, *EXPORT, *TRACK, *METRICS],
         'export': EXPORT,
         'track': TRACK,
+        'metrics': METRICS,
     },
 )

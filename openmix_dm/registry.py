@@ -14,8 +14,23 @@ from mmengine.registry import Registry
 SCOPE = 'openmix_dm'
 
 
-def _registry(name: str, *locations: str, parent: Registry | None = None) -> Registry:
-    return Registry(name, parent=parent, scope=SCOPE, locations=[f'{SCOPE}.{location}' for location in locations])
+class PartRegistry(Registry):
+    """A registry of parts of a model, in which names of another package's models are found too: `mmpretrain.ResNet`.
+
+    mmengine keeps all models of a package in one registry, of which a scope has one only. So this one is no child of
+    it, and asks it for what it does not know.
+    """
+
+    def get(self, key: str) -> Any:
+        """Return a class by its name, None if there is none."""
+        scope, _, name = key.rpartition('.')
+        if scope in ('', SCOPE):
+            return super().get(name)
+        return mmengine.MODELS.get(key)
+
+
+def _registry(name: str, *locations: str, parent: Registry | None = None, kind: type[Registry] = Registry) -> Registry:
+    return kind(name, parent=parent, scope=SCOPE, locations=[f'{SCOPE}.{location}' for location in locations])
 
 
 @dataclass(frozen=True)
@@ -41,9 +56,9 @@ class Built:
 
 
 MIXERS = _registry('mixer', 'mixers')
-LOSSES = _registry('loss', 'losses')
-BACKBONES = _registry('backbone', 'backbones')
-HEADS = _registry('head', 'heads')
+LOSSES = _registry('loss', 'losses', kind=PartRegistry)
+BACKBONES = _registry('backbone', 'backbones', kind=PartRegistry)
+HEADS = _registry('head', 'heads', kind=PartRegistry)
 MODELS = _registry('model', 'classifiers', 'semi', parent=mmengine.MODELS)
 TERMS = _registry('term', 'semi')  # of a semi-supervised loss
 SEMI_PARTS = _registry('semi-supervised part', 'semi')  # what terms are made of: labelers, thresholds, ramps

@@ -1,5 +1,6 @@
 """The loops of validation and test."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,6 +10,8 @@ from mmengine.runner import TestLoop, ValLoop
 from torch import nn
 
 from openmix_dm.classifiers.mix_classifier import average_crops
+from openmix_dm.evaluation.evaluator import BatchEvaluator
+from openmix_dm.evaluation.pixels import probabilities_of
 from openmix_dm.launch.signals import StopVote
 from openmix_dm.registry import LOOPS
 
@@ -120,7 +123,10 @@ def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
             vote.ask()
         with loop.runner.evaluation_precision():
             outputs = model.val_step(batch)
-        loop.evaluator.process(data_samples=outputs, data_batch=batch)
+        if isinstance(loop.evaluator, BatchEvaluator):
+            loop.evaluator.process(outputs, batch, partial(probabilities_of, model))
+        else:
+            loop.evaluator.process(data_samples=outputs, data_batch=batch)
     return loop.evaluator.evaluate(len(loop.dataloader.dataset))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from mmengine.evaluator import Evaluator
 from mmengine.logging import MMLogger
 from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
@@ -24,7 +25,8 @@ from openmix_dm.engine.loader import build_dataloader, stop_workers
 from openmix_dm.engine.optim.schedules import replay, same_schedules
 from openmix_dm.engine.optim.wrapper import PRECISIONS
 from openmix_dm.errors import CheckpointError
-from openmix_dm.registry import RUNNERS, VISUALIZERS
+from openmix_dm.evaluation import BatchEvaluator
+from openmix_dm.registry import EVALUATORS, RUNNERS, VISUALIZERS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, weights_in
 from openmix_dm.runs.folder import BOARD, LOG
 from openmix_dm.utils.dist import agree
@@ -45,6 +47,7 @@ class MixRunner(Runner):
     _train_loop: Any
     _train_dataloader: Any
     _val_dataloader: Any
+    _val_loop: Any
     optim_wrapper: Any
     param_schedulers: Any
     _has_loaded: bool
@@ -140,6 +143,14 @@ class MixRunner(Runner):
             optim_wrapper = {'constructor': 'MixOptimConstructor', **optim_wrapper}
         return super().build_optim_wrapper(optim_wrapper)
 
+    def build_evaluator(self, evaluator: Any) -> Evaluator:
+        """Build an evaluator that hands each metric what it takes; one of another package stays as it is."""
+        if isinstance(evaluator, Evaluator):
+            return evaluator
+        kind = evaluator.get('type') if isinstance(evaluator, dict) else None
+        named = isinstance(kind, str) and EVALUATORS.get(kind) is not None
+        return EVALUATORS.build(evaluator) if named else BatchEvaluator(evaluator)
+
     def build_model(self, model: nn.Module | dict[str, Any]) -> nn.Module:
         """Build the model in the memory format of the config."""
         built = super().build_model(model)
@@ -165,6 +176,9 @@ class MixRunner(Runner):
         """Build now what `train` would build: a wrong value shows before the run has started."""
         with refusing('train_cfg'):
             self._train_loop = self.build_train_loop(self._train_loop)
+        if self._val_loop is not None:
+            with refusing('val_evaluator'):
+                self._val_loop = self.build_val_loop(self._val_loop)
         with refusing('optim_wrapper'):
             self.optim_wrapper = self.build_optim_wrapper(self.optim_wrapper)
         if self.param_schedulers is not None:

@@ -55,6 +55,7 @@ class Predictions(BaseMetric):
     """
 
     default_prefix = ''
+    takes_batches = True
 
     def __init__(self, out: str) -> None:
         super().__init__()

@@ -26,6 +26,7 @@ class TopK(BaseMetric):
     """
 
     default_prefix = ''
+    takes_batches = True
 
     def __init__(self, topk: Sequence[int] = (1, 5)) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from mmengine.config import Config
 
 from openmix_dm.config.load import fingerprint, plain, read_plain_values, to_text
 from openmix_dm.errors import ConfigError
-from openmix_dm.runs.records import METRICS, Record, final_numbers, read_records
+from openmix_dm.runs.records import METRICS, Record, all_numbers, final_numbers, read_records
 from openmix_dm.utils.files import write_atomically
 from openmix_dm.version import __version__
 
@@ -93,6 +93,7 @@ class RunFolder:
             images_per_s=round(statistics.median(rates), 1) if rates else None,
             peak_memory_mb=round(max(memory), 1) if memory else None,
             final=self.final(),
+            values=all_numbers(self.records('val')),
         )
 
     def mark_preempted(self, reason: str) -> None:

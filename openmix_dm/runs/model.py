@@ -56,8 +56,11 @@ def open_trained(
 def build_model(config: Config) -> nn.Module:
     """Build the model; its random weights are a function of the seed alone, the same on all ranks."""
     torch.manual_seed(config.randomness.seed)
+    model = dict(config.model)
+    if model.get('data_preprocessor') is None:  # mmengine lets it stand beside the model, too
+        model['data_preprocessor'] = config.get('data_preprocessor')
     with refusing('model'):
-        return MODELS.build(config.model)
+        return MODELS.build({key: value for key, value in model.items() if value is not None})
 
 
 def build_lone_model(config: Config) -> nn.Module:

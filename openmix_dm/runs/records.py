@@ -65,6 +65,19 @@ def final_numbers(validations: Sequence[Record]) -> dict[str, float]:
     return summary
 
 
+def all_numbers(validations: Sequence[Record]) -> dict[str, dict[str, float]]:
+    """Return median of the last 10, largest, smallest and last of every value of the validations, by its name."""
+    names = dict.fromkeys(name for record in validations for name in record if name not in ('kind', 'iter', 'epoch'))
+    found = {name: [record[name] for record in validations if record.get(name) is not None] for name in names}
+    return {
+        name: {
+            'median_last10': statistics.median(values[-10:]), 'max': max(values), 'min': min(values), 'last': values[-1]
+        }
+        for name, values in found.items()
+        if values
+    }  # fmt: skip
+
+
 def summarise(values: list[float]) -> dict[str, float]:
     """Return the paper's three ways to make one number of a training."""
     return {'median_last10': statistics.median(values[-10:]), 'best': max(values), 'last': values[-1]}

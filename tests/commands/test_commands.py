@@ -6,6 +6,7 @@ import pytest
 from support.command_runs import CONFIG, tool
 
 
+@pytest.mark.slow
 def test_train_then_test(tmp_path):
     options = ('--cfg-options', 'train_cfg.max_epochs=1', 'global_batch_size=400')
     code, out, err = tool('train', CONFIG, '--work-dir', tmp_path / 'run', *options)
@@ -19,6 +20,7 @@ def test_train_then_test(tmp_path):
     assert set(json.loads((tmp_path / 'result.json').read_text())) == {'config', 'checkpoint', 'top1', 'top5'}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('arguments', 'code', 'said'),
     [
@@ -44,6 +46,7 @@ def test_print_config():
     assert "'type': 'DecoupledCE', 'eta': 0.1" in out
 
 
+@pytest.mark.slow
 def test_benchmarks_print_json():
     code, out, err = tool('benchmark', 'losses', '--json', '--rounds', 2)
     assert code == 0, err

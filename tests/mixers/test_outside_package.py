@@ -62,6 +62,7 @@ def lab(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_it_trains(lab):
     assert 'done: top-1' in lab(ROOT / 'tools' / 'train.py', 'curtain.py', '--work-dir', 'run')
 
