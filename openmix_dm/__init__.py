@@ -1,5 +1,6 @@
 """openmix_dm: mixup image classification with decoupled losses, driven by configs."""
 
+from collections.abc import Sequence as _Sequence
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
@@ -11,7 +12,11 @@ if _TYPE_CHECKING:
 
 
 def load(
-    place: str | _Path, config: str | _Path | None = None, ema: bool = False, device: str | None = None
+    place: str | _Path,
+    config: str | _Path | None = None,
+    ema: bool = False,
+    device: str | None = None,
+    imports: _Sequence[str] = (),
 ) -> 'LoadedModel':
     """Load a run folder (its newest checkpoint), a published folder or a checkpoint.
 
@@ -24,7 +29,9 @@ def load(
             Default: None.
         ema: take the averaged weights. Default: False.
         device: where the model goes; without it a GPU if there is one. Default: None.
+        imports: packages of your own that register what the config names, such as ['lab']; a folder alone imports
+            nothing. Default: ().
     """
     from openmix_dm.export.loaded_model import load as load_model  # heavy: only for those who use it
 
-    return load_model(place, config, ema, device)
+    return load_model(place, config, ema, device, imports)

@@ -33,6 +33,16 @@ def _registry(name: str, *locations: str, parent: Registry | None = None, kind: 
     return kind(name, parent=parent, scope=SCOPE, locations=[f'{SCOPE}.{location}' for location in locations])
 
 
+def registered_name(target: Any) -> str | None:
+    """Return the name by which a config finds a class or function, None if nobody has registered it."""
+    for registry in [each for each in globals().values() if isinstance(each, Registry)]:
+        for level in filter(None, (registry, registry.parent)):
+            name = next((name for name, each in level.module_dict.items() if each is target), None)
+            if name is not None:
+                return name
+    return None
+
+
 @dataclass(frozen=True)
 class Built:
     """What a class builds out of one of its arguments, for the check of configs.

@@ -105,6 +105,7 @@ class ModelSelection:
         batch_size: images at a time; None: as the config says.
         ema: take the averaged weights.
         cfg_options: `key.path=value` overrides of all configs.
+        imports: packages that register what the configs name.
     """
 
     runs: Sequence[str]
@@ -113,6 +114,7 @@ class ModelSelection:
     batch_size: int | None = None
     ema: bool = False
     cfg_options: Sequence[str] = ()
+    imports: Sequence[str] = ()
 
 
 def load_models(selection: ModelSelection, least: int = 1) -> list[NamedModel]:
@@ -125,7 +127,8 @@ def load_models(selection: ModelSelection, least: int = 1) -> list[NamedModel]:
     for name, value in (('limit', selection.limit), ('batch-size', selection.batch_size)):
         if value is not None and value < 1:
             raise ConfigError(f'--{name} must be at least 1, got {value}')
-    trained = [open_trained(place, config, selection.ema, tuple(selection.cfg_options)) for config, place in pairs]
+    options, imports = tuple(selection.cfg_options), selection.imports
+    trained = [open_trained(place, config, selection.ema, options, imports=imports) for config, place in pairs]
     names = selection.names or distinct_names(trained)
     built: list[EvalData] = []
     for each in trained:

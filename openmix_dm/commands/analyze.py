@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from openmix_dm.commands.command_line import run_command
+from openmix_dm.commands.command_line import add_imports, run_command
 
 Parser = argparse.ArgumentParser
 TENTHS = [step / 10 for step in range(11)]
@@ -66,6 +66,7 @@ def _models(parser: Parser, nargs: str = '+') -> None:
     parser.add_argument(
         '--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='override values of all configs'
     )
+    add_imports(parser)
 
 
 def _folders(parser: Parser) -> None:

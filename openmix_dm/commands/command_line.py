@@ -18,6 +18,14 @@ def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_imports(parser: argparse.ArgumentParser) -> None:
+    """Add the packages that a user trusts to register what a run folder's config names."""
+    parser.add_argument(
+        '--import', dest='imports', nargs='+', default=[], metavar='PACKAGE',
+        help='packages of your own that the config of a folder needs; a folder alone imports nothing',
+    )  # fmt: skip
+
+
 def check_parent(option: str, path: Path | None) -> None:
     """Refuse a file whose folder is not there, before any work."""
     if path is not None and not path.absolute().parent.is_dir():

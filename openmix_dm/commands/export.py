@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from openmix_dm.commands.command_line import run_command
+from openmix_dm.commands.command_line import add_imports, run_command
 from openmix_dm.errors import ConfigError
 from openmix_dm.utils.files import write_atomically
 
@@ -46,6 +46,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('run', metavar='RUN', help='a run folder, a published folder or a checkpoint')
     parser.add_argument('--config', help='the config of a checkpoint that has none beside it')
     parser.add_argument('--ema', action='store_true', help='take the averaged weights')
+    add_imports(parser)
 
 
 def predict_command(args: argparse.Namespace) -> None:
@@ -57,7 +58,7 @@ def predict_command(args: argparse.Namespace) -> None:
         raise ConfigError(f'--topk and --batch-size must be at least 1, got {args.topk} and {args.batch_size}')
     _check_parent(args.out)
     files = list_images(args.images)
-    rows = predict(load(args.run, args.config, args.ema), files, args.topk, args.batch_size)
+    rows = predict(load(args.run, args.config, args.ema, imports=args.imports), files, args.topk, args.batch_size)
     for row in rows:
         shown = ', '.join(f'{name} {p:.3f}' for name, p in zip(row['classes'], row['p'], strict=True))
         print(f'{row["file"]}: {shown}')
@@ -70,7 +71,7 @@ def publish_command(args: argparse.Namespace) -> None:
     from openmix_dm.export.publish import publish
     from openmix_dm.runs.model import open_trained
 
-    publish(open_trained(args.run, args.config, args.ema, device='cpu'), args.out, args.ema)
+    publish(open_trained(args.run, args.config, args.ema, device='cpu', imports=args.imports), args.out, args.ema)
     print(f'published {args.out}; check it by: cd {args.out} && sha256sum -c SHA256SUMS')
 
 
@@ -84,7 +85,7 @@ def onnx_command(args: argparse.Namespace) -> None:
     _check_parent(args.out)
     from openmix_dm.export.loaded_model import load
 
-    loaded = load(args.run, args.config, args.ema, device='cpu')
+    loaded = load(args.run, args.config, args.ema, device='cpu', imports=args.imports)
     height, width = _size(args.size, loaded.transform)
     worst = export_onnx(loaded.model, args.out, height, width)
     print(f'wrote {args.out}: images (N, 3, {height}, {width}) in [0, 1] -> logits; largest difference {worst:.1e}')

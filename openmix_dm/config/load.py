@@ -2,8 +2,10 @@
 
 import ast
 import hashlib
+import importlib
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -11,8 +13,9 @@ from typing import Any
 from mmengine.config import Config
 
 from openmix_dm.config.check import validate
-from openmix_dm.config.locate import find_cycle
+from openmix_dm.config.locate import find_cycle, is_pure_python
 from openmix_dm.errors import ConfigError
+from openmix_dm.registry import registered_name
 from openmix_dm.utils.suggest import did_you_mean
 
 
@@ -25,12 +28,38 @@ def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
     if cycle := find_cycle(path):  # mmengine would follow it for long
         raise ConfigError(f'{path} inherits itself by its _base_ lines: {" -> ".join(map(str, cycle))}')
     try:
-        # lazy_import=False: a plain `import` in a config must not switch mmengine to its other kind of config
-        config = Config.fromfile(path, lazy_import=False)
+        # said, not left to mmengine: a plain `import` in a config must not switch it to its other kind of config
+        config = Config.fromfile(path, lazy_import=is_pure_python(path))
+        said = {key: value for key, value in config.to_dict().items() if not callable(value)}  # not what was imported
+        config = Config(name_types(said), filename=str(path))
     except Exception as error:
         raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
     merge_options(config, options)
     return config
+
+
+def name_types(value: Any) -> Any:
+    """Return a config in which classes are given by their registered names, as if it had been written so.
+
+    Pure-Python configs (`with read_base():`, `type=CutMix`) are then checked, hashed and stored like all others. What
+    nobody has registered keeps its dotted name.
+    """
+    if isinstance(value, dict):
+        return {key: _name_of(inner) if key == 'type' else name_types(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(name_types(inner) for inner in value)
+    return value
+
+
+def _name_of(kind: Any) -> Any:
+    if isinstance(kind, str):
+        module, _, name = kind.rpartition('.')
+        found = getattr(sys.modules.get(module), name, None) if module else None
+    else:
+        found = kind
+    if found is None or isinstance(found, str):
+        return kind
+    return registered_name(found) or f'{found.__module__}.{found.__qualname__}'
 
 
 def load_run_config(
@@ -129,10 +158,24 @@ def to_text(config: Config) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def read_plain_config(path: Path) -> Config:
-    """Read the config of a run folder to build from it; see `read_plain_values`."""
+def import_packages(names: Sequence[str]) -> None:
+    """Import the packages that a user names, so that what they register can be built."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ConfigError(f'{name} cannot be imported ({error}); is its folder on PYTHONPATH?') from None
+
+
+def read_plain_config(path: Path, imports: Sequence[str] = ()) -> Config:
+    """Read the config of a run folder to build from it; see `read_plain_values`.
+
+    Args:
+        path: its config.py.
+        imports: packages that the user trusts: a dotted type is taken from it only if its top package is one of them.
+    """
     values = read_plain_values(path)
-    _check_types(values, path)
+    _check_types(values, path, {name.split('.')[0] for name in imports})
     return Config(values, filename=str(path))
 
 
@@ -151,15 +194,27 @@ def read_plain_values(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _check_types(value: Any, path: Path) -> None:
+def _check_types(value: Any, path: Path, trusted: Collection[str]) -> None:
     """Refuse dotted types: mmengine's registries import whatever they name, `os.system` too."""
     if isinstance(value, dict):
         kind = value.get('type')
-        if kind is not None and not (isinstance(kind, str) and kind.isidentifier()):
-            raise ConfigError(f'{path} asks for the type {kind!r}; only names of registered classes are taken from it')
+        if kind is not None and not _is_plain(kind, trusted):
+            raise ConfigError(
+                f'{path} asks for the type {kind!r}; only names of registered classes are taken from it, and '
+                'dotted ones of packages that you name (imports=[...], or --import)'
+            )
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     for each in inner:
-        _check_types(each, path)
+        _check_types(each, path, trusted)
+
+
+def _is_plain(kind: Any, trusted: Collection[str]) -> bool:
+    """Say whether a type is a registered name; one `/` is allowed, as in torchvision/ColorJitter."""
+    if not isinstance(kind, str):
+        return False
+    package, _, name = kind.rpartition('/')
+    plain_name = name.isidentifier() and (not package or package.isidentifier())
+    return plain_name or kind.split('.')[0] in trusted
 
 
 def _assignment(statement: ast.stmt) -> tuple[str, Any]:

@@ -30,8 +30,26 @@ def inherited(file: Path) -> Iterator[Path]:
             todo += bases(file)
 
 
+def is_pure_python(file: Path) -> bool:
+    """Say whether a config inherits by `with read_base():`, which mmengine has to read in another way."""
+    return bool(_read_bases(_parse(file)))
+
+
+def _read_bases(tree: ast.Module) -> list[ast.With]:
+    return [
+        node
+        for node in tree.body
+        if isinstance(node, ast.With) and ast.unparse(node.items[0].context_expr).split('.')[-1] == 'read_base()'
+    ]
+
+
 def bases(file: Path) -> list[Path]:
-    """Return the files that a config names as its _base_."""
+    """Return the files that a config inherits, by _base_ or by `with read_base():`."""
+    imported = [line for node in _read_bases(_parse(file)) for line in node.body if isinstance(line, ast.ImportFrom)]
+    if imported:
+        above = [file.parent.joinpath(*['..'] * (line.level - 1)) for line in imported]
+        names = [(line.module or '').replace('.', '/') for line in imported]
+        return [folder / f'{name}.py' for folder, name in zip(above, names, strict=True)]
     for name, value in _assignments(_parse(file)):
         if name == '_base_':
             nodes = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from openmix_dm.datasets.decode import Damaged, check_decoder, read_image
-from openmix_dm.datasets.samplers.sample_index import SampleIndex, index_of, seed_draws
+from openmix_dm.datasets.samplers.sample_index import SampleIndex, index_of, key_of, seed_draws
 from openmix_dm.datasets.transforms.image import to_tensor
 from openmix_dm.errors import DataError
 from openmix_dm.registry import TRANSFORMS
@@ -39,6 +39,7 @@ class ImageFiles(Dataset):
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
     builds = {'transforms': TRANSFORMS}
+    takes_samples = True  # asked by SampleIndex, with the key of its draws
 
     def __init__(
         self,
@@ -63,12 +64,16 @@ class ImageFiles(Dataset):
         """How many classes there are."""
         return len(self.classes)
 
+    def full_init(self) -> None:
+        """Do nothing: all is there. mmengine's ConcatDataset and its other wrappers ask for it."""
+
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
-        index, image = self._read(index_of(sample), may_skip=isinstance(sample, SampleIndex))
-        pixels = self.transform(image, sample.key if isinstance(sample, SampleIndex) else None)
+        key = key_of(sample)
+        index, image = self._read(index_of(sample), may_skip=key is not None)
+        pixels = self.transform(image, key)
         # not torch.tensor, which takes as long as a tenth of the decoding
         return {'inputs': pixels, 'labels': torch.from_numpy(np.array(self.labels[index]))}
 

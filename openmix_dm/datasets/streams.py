@@ -71,6 +71,7 @@ class Streams(Dataset):
     """
 
     metainfo: dict[str, Any] = {}  # mmengine asks for it
+    takes_samples = True  # asked by StreamSamples
     builds = {
         'dataset': DATASETS,
         'labelled_views': TRANSFORMS,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of, key_of
 from openmix_dm.registry import TRANSFORMS
 
 
@@ -24,6 +24,7 @@ class TensorImages(Dataset):
     num_classes: int
     metainfo: dict[str, Any] = {}  # mmengine asks for it
     builds = {'transforms': TRANSFORMS}
+    takes_samples = True  # asked by SampleIndex, with the key of its draws
 
     def __init__(self, images: Tensor, labels: Tensor, transforms: Sequence[dict[str, Any]] = ()) -> None:
         if images.dtype != torch.uint8 or images.dim() != 4 or len(images) != len(labels):
@@ -34,6 +35,9 @@ class TensorImages(Dataset):
         self.images, self.labels = images, labels
         self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
 
+    def full_init(self) -> None:
+        """Do nothing: all is there. mmengine's ConcatDataset and its other wrappers ask for it."""
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -41,7 +45,7 @@ class TensorImages(Dataset):
         """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
         index = torch.tensor([index_of(sample) for sample in samples])
         images = self.images.index_select(0, index)
-        keys = [sample.key for sample in samples if isinstance(sample, SampleIndex)]
+        keys = [key for sample in samples if (key := key_of(sample)) is not None]
         draws = BatchDraws(keys) if keys else None
         for transform in self.transforms:
             if draws is not None or not getattr(transform, 'needs_draws', True):

@@ -7,15 +7,20 @@ import signal
 import sys
 import threading
 import warnings
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
+from mmengine.registry import DefaultScope
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
+from openmix_dm.datasets.samplers.sample_index import SampleIndex, asked_for
+from openmix_dm.errors import DataError
 from openmix_dm.launch.signals import SIGNALS
-from openmix_dm.registry import DATA_SAMPLERS, DATASETS
+from openmix_dm.registry import DATA_SAMPLERS, DATASETS, SCOPE
 
 START_WITHIN, STARTS = 30.0, 3  # seconds for workers to start (they take hundredths), and how often it is tried
 WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
@@ -46,7 +51,10 @@ def build_dataloader(
         persistent_workers: keep the workers from epoch to epoch. Default: True.
         timeout: seconds after which a hung worker is an error. Default: 300.
     """
-    images = DATASETS.build(dataset)
+    with init_scope():
+        images = DATASETS.build(dataset)
+    if not getattr(images, 'takes_samples', False):
+        images = ForeignImages(images)
     filled = {
         'dataset': images,
         'batch_size': batch_size,
@@ -70,6 +78,55 @@ def build_dataloader(
         pin_memory=torch.cuda.is_available(),
         **with_workers,
     )
+
+
+class ForeignImages(Dataset):
+    """Serve a data set of another package, which is asked by plain numbers: mmengine's ConcatDataset, torchvision's.
+
+    Its draws, and those of our data sets inside of it, are a function of the sample's key, so that resuming is exact.
+
+    Args:
+        dataset: gives {'inputs': uint8 (3, H, W), 'labels'} or (image, label) for a number.
+    """
+
+    metainfo: dict[str, Any] = {}  # mmengine asks for it
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
+        if not isinstance(sample, SampleIndex):
+            return as_sample(self.dataset[sample])
+        with asked_for(sample.key):
+            return as_sample(self.dataset[sample.image])
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ('dataset', '__getitems__'):
+            raise AttributeError(name)
+        return getattr(self.dataset, name)
+
+
+def as_sample(item: Any) -> dict[str, Tensor]:
+    """Return what a data set gave as a sample of ours: bytes (3, H, W) and a label."""
+    if isinstance(item, dict):
+        return item
+    image, label = item
+    if not isinstance(image, Tensor):  # Pillow's, or an array
+        image = torch.from_numpy(np.array(image)).movedim(-1, 0)
+    if image.dtype != torch.uint8 or image.dim() != 3:
+        raise DataError(
+            f'a data set gave an image of {image.dtype} {tuple(image.shape)}, expected bytes (3, H, W): the model '
+            'normalises them itself, so leave ToTensor and Normalize out of the transforms'
+        )
+    return {'inputs': image, 'labels': torch.as_tensor(label)}
+
+
+def init_scope() -> AbstractContextManager:
+    """Let other packages' data sets find ours by their plain names while they are built."""
+    return DefaultScope.overwrite_default_scope(SCOPE)
 
 
 def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str, Tensor]:

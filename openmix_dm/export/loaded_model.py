@@ -32,9 +32,10 @@ def load(
     config: str | Path | None = None,
     ema: bool = False,
     device: str | torch.device | None = None,
+    imports: Sequence[str] = (),
 ) -> LoadedModel:
     """Load a run folder, a published folder or a checkpoint; see openmix_dm.load."""
-    trained = open_trained(place, config, ema, device=device)
+    trained = open_trained(place, config, ema, device=device, imports=imports)
     classes = class_names(trained.config, trained.model, trained.checkpoint.parent)
     return LoadedModel(trained.model, transform_of(trained.config, trained.model), classes)
 

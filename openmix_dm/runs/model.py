@@ -1,6 +1,7 @@
 """Models from configs, and trained ones from their folders or files."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from mmengine.config import Config
 from torch import Tensor, nn
 
 from openmix_dm.config.check import refusing
-from openmix_dm.config.load import load_config, merge_options, read_plain_config
+from openmix_dm.config.load import import_packages, load_config, merge_options, read_plain_config
 from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.registry import MODELS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in
@@ -34,6 +35,7 @@ def open_trained(
     ema: bool = False,
     options: tuple[str, ...] = (),
     device: str | torch.device | None = None,
+    imports: Sequence[str] = (),
 ) -> TrainedModel:
     """Load a run folder (its newest good checkpoint), a published folder, or a checkpoint file.
 
@@ -44,9 +46,11 @@ def open_trained(
         ema: take the averaged weights. Default: False.
         options: `key.path=value` changes of the config. Default: ().
         device: where the model goes; without it a GPU if there is one. Default: None.
+        imports: packages that register what the config names; a folder alone imports nothing. Default: ().
     """
+    import_packages(imports)
     folder, path, weights = _find_weights(Path(place), ema)
-    read = _config_beside(folder, path) if config is None else load_config(config)
+    read = _config_beside(folder, path, imports) if config is None else load_config(config)
     merge_options(read, options)
     model = build_lone_model(read)
     fill_model(model, weights, path)
@@ -73,7 +77,8 @@ def build_lone_model(config: Config) -> nn.Module:
             return build_model(config)
         except ConfigError as error:
             modules = (config.get('custom_imports') or {}).get('imports')
-            hint = f'; its config needs {modules}: import that first, if you trust it' if modules else ''
+            named = f'imports={modules} to openmix_dm.load, or --import {" ".join(modules)}' if modules else ''
+            hint = f'; it was trained with {", ".join(modules)}: if you trust that, give {named}' if modules else ''
             raise ConfigError(f'{error}{hint}') from None
 
 
@@ -114,10 +119,10 @@ def _read_file(path: Path, ema: bool) -> dict[str, Tensor]:
         raise CheckpointError(f'{path} is damaged or no safetensors file: {error}') from None
 
 
-def _config_beside(folder: Path, path: Path) -> Config:
+def _config_beside(folder: Path, path: Path, imports: Sequence[str]) -> Config:
     if not (folder / CONFIG).is_file():
         raise ConfigError(f'there is no {CONFIG} beside {path.name} in {folder}; name the config that it was made with')
-    return read_plain_config(folder / CONFIG)
+    return read_plain_config(folder / CONFIG, imports)
 
 
 def check_sums(folder: Path) -> None:

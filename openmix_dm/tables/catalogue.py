@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any, get_args
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
+from openmix_dm.tables.cells import Cell, Protocol, Table
 from openmix_dm.utils.suggest import did_you_mean
 
 CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
@@ -92,9 +92,12 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         )
     if not isinstance(trials, int) or trials < 1:
         raise ConfigError(f'{path}: trials must be a whole number, 1 or above, got {trials!r}')
-    for name, kinds in (('metric', get_args(Metric)), ('protocol', get_args(Protocol))):
-        if values[name] not in kinds:
-            raise ConfigError(f'{path}: {name} must be one of {", ".join(kinds)}, got {values[name]!r}')
+    if values['protocol'] not in get_args(Protocol):
+        raise ConfigError(
+            f'{path}: protocol must be one of {", ".join(get_args(Protocol))}, got {values["protocol"]!r}'
+        )
+    if not isinstance(values['metric'], str) or not values['metric']:
+        raise ConfigError(f'{path}: metric must be the name of a value of the validations, got {values["metric"]!r}')
 
 
 def _entry(path: Path, row: str, column: str, entry: Any) -> tuple[str | None, tuple[str, ...]]:

@@ -4,10 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Metric = Literal['top1', 'fgsm', 'memory', 'hours']
+Metric = str  # 'top1', 'fgsm', 'memory', 'hours', or any value of a validation, by its name in the record
+LESS_IS_BETTER = ('fgsm', 'memory', 'hours', 'loss', 'error')  # names that end so
 
 # Keys of `final` in run.json; `ema_`: of the averaged weights, as semi-supervised trainings from scratch report them.
 Protocol = Literal['median_last10', 'best', 'last', 'ema_median_last10', 'ema_best', 'ema_last']
+
+
+def less_is_better(metric: Metric) -> bool:
+    """Say whether less of a metric is better."""
+    return metric.endswith(LESS_IS_BETTER)
+
+
+def unit_of(metric: Metric) -> str:
+    """Return the unit of a metric for a caption, nothing for a value that does not say."""
+    units = {'top1': '%', 'top5': '%', 'fgsm': '% error', 'memory': 'GB', 'hours': 'h'}
+    return f' in {units[metric]}' if metric in units else ''
 
 
 @dataclass(frozen=True)

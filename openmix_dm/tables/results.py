@@ -11,13 +11,13 @@ from typing import Any
 from openmix_dm.config.load import load_config
 from openmix_dm.errors import ConfigError
 from openmix_dm.runs.folder import RunFolder
+from openmix_dm.runs.records import all_numbers
 from openmix_dm.runs.state import State, read_state
-from openmix_dm.tables.cells import Cell, Table
+from openmix_dm.tables.cells import Cell, Table, less_is_better
 from openmix_dm.tables.plan import EPS_255, FGSM, config_path, run_folder
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 EPOCHS = 'train_cfg.max_epochs'
-UNITS = {'top1': '%', 'fgsm': '% error', 'memory': 'GB', 'hours': 'h'}
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,12 @@ def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State
         return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
     if cell.metric == 'hours':
         return record.get('hours')
-    return attacked_error(folder.path)
+    if cell.metric == 'fgsm':
+        return attacked_error(folder.path)
+    values = record.get('values') if state.kind == 'done' else all_numbers(folder.records('val'))
+    best = 'min' if less_is_better(cell.metric) else 'max'
+    protocol = cell.protocol.removeprefix('ema_')
+    return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
 
 
 def attacked_error(folder: Path) -> float | None:

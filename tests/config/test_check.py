@@ -45,6 +45,14 @@ MISTAKES = {
     'randomness.sed=1': 'did you mean seed',
     'env_cfg.cudnn_bench=True': 'did you mean cudnn_benchmark',
     'val_evaluator.topp=3': 'did you mean topk',
+    "val_evaluator=dict(type='TopKK')": 'did you mean TopK',
+    'visualizer.vis_backend=[]': 'visualizer.vis_backend is not an argument',
+    'optim_wrapper.constructor=MixOptimConstructr': 'did you mean MixOptimConstructor',
+    'auto_scale_lr.enable=True': 'set global_batch_size',
+    "model.mixer=dict(_delete_=True,type='RandomMixer',mixers=[dict(type='Mixup',alfa=1)])": 'mixers[0].alfa',
+    "model.backbone.teacher=dict(type='ThinResNet')": 'model.backbone.teacher is not an argument',
+    'default_hooks.checkpoint.save_best=3': 'save_best must be a string',
+    "train_dataloader.sampler=dict(type='TrainBatche')": 'did you mean TrainBatches',
 }
 
 

@@ -121,3 +121,17 @@ def test_the_papers_gains_are_recomputed():
 def test_trials_below_one_are_refused(table, tmp_path):
     with pytest.raises(ConfigError, match='--trials'):
         collect(table, tmp_path, trials=0)
+
+
+@pytest.mark.parametrize(
+    ('metric', 'protocol', 'expected'), [('lab/f1', 'best', 0.9), ('lab/error', 'best', 3.0), ('lab/f1', 'last', 0.5)]
+)
+def test_any_value_of_the_validations_is_a_metric(tmp_path, metric, protocol, expected):
+    text = f"title='V'\ncolumns=['v']\nrows={{'m': ['digits/r8_mixup.py']}}\nmetric={metric!r}\ntrials=1\n"
+    text += f'protocol={protocol!r}'
+    table = read_table(write_table(tmp_path, text))
+    summary = {'median_last10': 0.7, 'max': 0.9, 'min': 0.1, 'last': 0.5}
+    for run in runs_of(table, tmp_path):
+        write_run(run, values={'lab/f1': summary, 'lab/error': {**summary, 'min': 3.0}})
+    (result,) = collect(table, tmp_path).by_id.values()
+    assert result.mean.value == expected

@@ -1,7 +1,8 @@
 """What a sampler asks a data set for, and what is drawn for it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,29 @@ class SampleIndex(NamedTuple):
 def index_of(sample: 'SampleIndex | int') -> int:
     """Return the index of a sample, or of a plain number as evaluation uses it."""
     return sample.image if isinstance(sample, SampleIndex) else sample
+
+
+_ASKED_FOR: list[int | None] = [None]  # the key of the sample that a foreign data set is being asked for
+
+
+def key_of(sample: 'SampleIndex | int') -> int | None:
+    """Return the key of a sample's draws; None in evaluation.
+
+    A plain number has the key of the sample that a data set of another package, such as mmengine's ConcatDataset, is
+    being asked for: it knows numbers only.
+    """
+    return sample.key if isinstance(sample, SampleIndex) else _ASKED_FOR[0]
+
+
+@contextmanager
+def asked_for(draw_key: int) -> Iterator[None]:
+    """Let the data sets inside of a foreign one draw by a key; what it draws itself is seeded by the key, too."""
+    _ASKED_FOR[0] = draw_key
+    seed_draws(draw_key)
+    try:
+        yield
+    finally:
+        _ASKED_FOR[0] = None
 
 
 class BatchDraws(torch.Generator):

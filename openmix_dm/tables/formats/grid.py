@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from openmix_dm.tables.cells import Cell
-from openmix_dm.tables.results import UNITS, Results
+from openmix_dm.tables.cells import Cell, less_is_better, unit_of
+from openmix_dm.tables.results import Results
 from openmix_dm.utils.stats import Interval, Mean
 
 
@@ -93,7 +93,7 @@ def gain(value: Interval | None, cell: Cell) -> Entry:
     if value is None:
         return Entry(kind='gain')
     interval = '' if value.low is None else f'[{value.low:+.2f}, {value.high:+.2f}]'
-    return Entry(f'{value.mean:+.2f}', interval, kind='gain' if cell.metric == 'top1' else 'less')
+    return Entry(f'{value.mean:+.2f}', interval, kind='less' if less_is_better(cell.metric) else 'gain')
 
 
 def printed_gain(value: float | None) -> Entry:
@@ -137,8 +137,9 @@ def facts(results: Results) -> list[str]:
     metrics = dict.fromkeys((cell.metric, cell.protocol) for cell in table.cells if cell.config)
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
     words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
-    kinds = [f'{m} in {UNITS[m]}' + (f', {words[p]}' if m == 'top1' else '') for m, p in metrics]
-    if any(metric != 'top1' for metric, _ in metrics):
+    measured = ('fgsm', 'memory', 'hours')  # once for a run, not at each validation
+    kinds = [f'{m}{unit_of(m)}' + (f', {words[p]}' if m not in measured else '') for m, p in metrics]
+    if any(less_is_better(metric) for metric, _ in metrics):
         kinds.append('of errors, memory and hours less is better')
     return [
         f'{"; ".join(kinds)}; mean ± sample deviation over trials; gains are paired by seed, with 95 % t-intervals.',

@@ -4,7 +4,8 @@ import statistics
 from collections import defaultdict
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.tables.results import UNITS, Result, Results
+from openmix_dm.tables.cells import unit_of
+from openmix_dm.tables.results import Result, Results
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
 
 SETTLED = 0.25  # the share of epochs that may fall below the frame, so that the end can be seen
@@ -76,6 +77,6 @@ def effect(results: Results) -> str:
         raise ConfigError(f'{table.name} has no results yet: python tools/table.py run {table.name}')
     bounds = [value for line in lines for bound in (line.low, line.high) for value in bound]
     metric = table.runnable()[0].metric
-    y_label = f'{"top-1" if metric == "top1" else metric} in {UNITS[metric]}'
+    y_label = f'{"top-1" if metric == "top1" else metric}{unit_of(metric)}'
     x_label = f'{table.axis} (bars: ± deviation over seeds)'
     return to_svg(line_chart(table.title.split(':')[0], lines, x_label, y_label, (min(bounds), max(bounds)), rows))
