@@ -181,7 +181,7 @@ def summary(table: Table, plan: Sequence[Step]) -> str:
     words: dict[Action, str] = {
         'start': 'to start',
         'resume': 'to go on',
-        'attack': 'to attack',
+        'measure': 'to measure',
         'skip': 'done',
         'busy': 'running',
     }

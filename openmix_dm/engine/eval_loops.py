@@ -14,6 +14,7 @@ from openmix_dm.evaluation.evaluator import BatchEvaluator
 from openmix_dm.evaluation.pixels import probabilities_of
 from openmix_dm.launch.signals import StopVote
 from openmix_dm.registry import LOOPS
+from openmix_dm.structures import MixTarget
 
 
 class StopValidation(Exception):
@@ -116,6 +117,7 @@ def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
         may_stop: raise StopValidation on all ranks when a signal asks any of them to stop. Default: False.
     """
     votes, vote = fewest_batches(loop.dataloader) if may_stop else 0, StopVote()
+    losses = MeanLoss(model)
     for index, batch in enumerate(loop.dataloader):
         if 0 < index < votes and vote.agreed():  # asked one batch ago: nobody waits for the answer
             raise StopValidation
@@ -127,7 +129,35 @@ def evaluate(loop: Any, model: Any, may_stop: bool = False) -> dict[str, float]:
             loop.evaluator.process(outputs, batch, partial(probabilities_of, model))
         else:
             loop.evaluator.process(data_samples=outputs, data_batch=batch)
-    return loop.evaluator.evaluate(len(loop.dataloader.dataset))
+        losses.add(outputs)
+    return {**loop.evaluator.evaluate(len(loop.dataloader.dataset)), **losses.mean()}
+
+
+class MeanLoss:
+    """Add up the loss of the head on images as they are, over all ranks; nothing is read back before the end."""
+
+    def __init__(self, model: Any) -> None:
+        self._loss: Any = getattr(getattr(model, 'head', None), 'loss_fn', None)
+        self._sums: torch.Tensor | None = None  # of the losses, and of the images
+
+    def add(self, outputs: Any) -> None:
+        """Add a batch; predictions of another form than ours are passed over."""
+        if not hasattr(self._loss, 'per_sample'):
+            return
+        for output in outputs:
+            if isinstance(output, dict) and output.keys() >= {'logits', 'labels'}:
+                losses = self._loss.per_sample(output['logits'].float(), MixTarget.hard(output['labels']))
+                sums = torch.stack((losses.sum(), losses.new_full((), len(losses))))
+                self._sums = sums if self._sums is None else self._sums + sums
+
+    def mean(self) -> dict[str, float]:
+        """Return the mean as `loss`; nothing for a model without a loss of ours."""
+        if not hasattr(self._loss, 'per_sample'):
+            return {}
+        sums = torch.zeros(2) if self._sums is None else self._sums  # a rank may have no image of a small set
+        all_reduce(sums)
+        total, images = sums.tolist()
+        return {'loss': total / max(images, 1)}
 
 
 def fewest_batches(loader: Any) -> int:

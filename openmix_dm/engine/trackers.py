@@ -4,16 +4,20 @@ Every backend of mmengine and of other packages works as it is. Three are ours, 
 there too: TensorBoard with one curve, W&B under one id, MLflow in one run.
 """
 
+import importlib.util
 import os
 import threading
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mmengine import visualization as mmengine
 from mmengine.config import Config
+from mmengine.dist import is_main_process
 
+from openmix_dm.errors import ConfigError
 from openmix_dm.registry import VISBACKENDS, VISUALIZERS
 from openmix_dm.utils.files import Dispensable, write_atomically
 
@@ -50,6 +54,25 @@ class RunVisualizer(mmengine.Visualizer):
                 backend.continue_from(iteration)
         if self._config is not None:
             super().add_config(self._config)
+
+    def add_scalars(self, scalar_dict: dict[str, Any], step: int = 0, file_path: str | None = None) -> None:
+        """Write several numbers to all backends."""
+        self._each(lambda backend: backend.add_scalars(scalar_dict, step))
+
+    def add_image(self, name: str, image: np.ndarray, step: int = 0) -> None:
+        """Write an image, (H, W, 3) uint8, to all backends."""
+        self._each(lambda backend: backend.add_image(name, image, step))
+
+    def _each(self, write: Callable[[Any], None]) -> None:
+        """Write to each backend, from rank 0; one that fails in mid-run is told of and left out: training goes on."""
+        if not is_main_process():
+            return
+        for name, backend in list(self._vis_backends.items()):
+            try:
+                write(backend)
+            except Exception as error:  # a server that is gone, a quota: metrics.jsonl has the numbers
+                del self._vis_backends[name]
+                Dispensable(name).tell(error)
 
 
 @VISBACKENDS.register_module()
@@ -154,6 +177,7 @@ class WandbVisBackend(mmengine.WandbVisBackend):
         define_metric_cfg: dict[str, Any] | list[dict[str, Any]] | None = None,
         watch_kwargs: dict[str, Any] | None = None,
     ) -> None:
+        require('wandb')
         super().__init__(save_dir, None, define_metric_cfg, watch_kwargs=watch_kwargs)
         self._given = dict(init_kwargs or {})
 
@@ -214,6 +238,7 @@ class MLflowVisBackend(mmengine.MLflowVisBackend):
         tags: dict[str, str] | None = None,
         tracking_uri: str | None = None,
     ) -> None:
+        require('mlflow')
         super().__init__(save_dir, exp_name, run_name, tags, tracking_uri=tracking_uri)
 
     def _init_env(self) -> None:
@@ -241,6 +266,12 @@ class MLflowVisBackend(mmengine.MLflowVisBackend):
         """End this start of the run."""
         if hasattr(self, '_mlflow'):
             self._mlflow.end_run()
+
+
+def require(package: str) -> None:
+    """Say how to get what a backend needs, before any work."""
+    if importlib.util.find_spec(package) is None:
+        raise ConfigError(f"visualizer.vis_backends needs {package}; run: pip install 'openmix_dm[track]'")
 
 
 def read_name(path: Path) -> str | None:

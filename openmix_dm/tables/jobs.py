@@ -92,12 +92,12 @@ class Commands:
     """The programs that do the work; each is followed by arguments."""
 
     train: tuple[str, ...] = (sys.executable, str(TOOLS / 'train.py'))
-    attack: tuple[str, ...] = (sys.executable, str(TOOLS / 'analyze.py'))
+    measure: tuple[str, ...] = (sys.executable, str(TOOLS / 'analyze.py'))
 
     def of(self, step: Step) -> list[list[str]]:
         """Return what is to be run for a step, in order."""
-        attack = [[*self.attack, *step.run.attack_arguments()]] if step.run.attacked else []
-        return attack if step.action == 'attack' else [[*self.train, *step.run.train_arguments()], *attack]
+        measures = [[*self.measure, *arguments] for arguments in step.run.measure_arguments()]
+        return measures if step.action == 'measure' else [[*self.train, *step.run.train_arguments()], *measures]
 
 
 @dataclass

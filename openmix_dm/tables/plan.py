@@ -16,10 +16,10 @@ from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.catalogue import CONFIGS
 from openmix_dm.tables.cells import Cell, Table
+from openmix_dm.tables.measures import MEASURES
 
 TOOLS = CONFIGS.parent / 'tools'
 WORK_DIRS = Path('work_dirs')
-FGSM, EPS_255 = Path('fgsm.json'), 8.0  # of Table A7: one signed step of 8/255
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Run:
     seed: int
     folder: Path
     options: tuple[str, ...] = ()
-    attacked: bool = False  # a cell asks for the error under attack, which is measured after the training
+    measures: tuple[str, ...] = ()  # metrics of its cells that are measured after the training
     cells: tuple[str, ...] = ()  # ids of the cells that it fills
 
     @property
@@ -43,9 +43,10 @@ class Run:
         arguments = [shown(self.config), '--seed', str(self.seed), '--work-dir', str(self.folder), '--resume']
         return [*arguments, '--cfg-options', *self.options] if self.options else arguments
 
-    def attack_arguments(self) -> list[str]:
-        """Return the arguments of analyze.py that measure the error under attack, on the last checkpoint."""
-        return ['fgsm', str(self.folder), '--eps', f'{EPS_255:g}', '--out', str(self.folder / FGSM.with_suffix('.png'))]
+    def measure_arguments(self) -> list[list[str]]:
+        """Return the arguments of analyze.py for each metric that is still to be measured."""
+        missing = [MEASURES[name] for name in self.measures if MEASURES[name].is_missing(self.folder)]
+        return [measure.arguments(self.folder) for measure in missing]
 
     def command_line(self) -> str:
         """Return the training as one would type it."""
@@ -65,12 +66,13 @@ def runs_of(
         for cell in cells:
             folder = run_folder(cell, seed, root)
             before = runs.get(folder)
+            measured = [cell.metric] if cell.metric in MEASURES else []
             runs[folder] = Run(
                 config_path(cell),
                 seed,
                 folder,
                 (*cell.options, *options),
-                cell.metric == 'fgsm' or (before is not None and before.attacked),
+                tuple(dict.fromkeys((*(before.measures if before else ()), *measured))),
                 (*(before.cells if before else ()), cell.id),
             )
     return list(runs.values())
@@ -106,8 +108,8 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
-Action = Literal['start', 'resume', 'attack', 'skip', 'busy', 'refuse']
-TODO: tuple[Action, ...] = ('start', 'resume', 'attack')
+Action = Literal['start', 'resume', 'measure', 'skip', 'busy', 'refuse']
+TODO: tuple[Action, ...] = ('start', 'resume', 'measure')
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,7 @@ def decide(run: Run, config: Config | None = None) -> Step:
         lines = ', '.join(f'{key}: {before!r} -> {now!r}' for key, (before, now) in changed.items())
         return Step(run, 'refuse', state, f'{run.folder} was started with another config ({lines})')
     if state.kind == 'done':
-        missing = run.attacked and not (run.folder / FGSM).exists()
-        return Step(run, 'attack' if missing else 'skip', state)
+        return Step(run, 'measure' if run.measure_arguments() else 'skip', state)
     fresh = not RunFolder(run.folder).used
     return Step(run, 'start' if fresh else 'resume', state, state.cause)
 

@@ -1,6 +1,5 @@
 """What came out of a table: each cell's trials, mean, gain and shortcomings, read from the work dirs alone."""
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.records import all_numbers
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.cells import Cell, Table, less_is_better
-from openmix_dm.tables.plan import EPS_255, FGSM, config_path, run_folder
+from openmix_dm.tables.measures import MEASURES
+from openmix_dm.tables.plan import config_path, run_folder
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 EPOCHS = 'train_cfg.max_epochs'
@@ -143,21 +143,12 @@ def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State
         return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
     if cell.metric == 'hours':
         return record.get('hours')
-    if cell.metric == 'fgsm':
-        return attacked_error(folder.path)
+    if cell.metric in MEASURES:
+        return MEASURES[cell.metric].read(folder.path)
     values = record.get('values') if state.kind == 'done' else all_numbers(folder.records('val'))
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
     return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
-
-
-def attacked_error(folder: Path) -> float | None:
-    """Return the error under FGSM that analyze.py left in a run folder."""
-    try:
-        record = json.loads((folder / FGSM).read_text())
-        return record['runs'][0]['fgsm'][record['eps_255'].index(EPS_255)]
-    except (FileNotFoundError, ValueError, KeyError, IndexError):
-        return None
 
 
 def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float]) -> Interval | None:

@@ -19,12 +19,10 @@ DEFAULTS = {
     'open-mode': 'append',
 }
 
-ATTACK = """
-# The error under attack, from the last checkpoint; the line of a run that no cell asks it of is empty.
-arguments=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {attacks})
-if [ "$code" -eq 0 ] && [ -n "$arguments" ]; then
-    eval "set -- $arguments"
-    srun --ntasks=1 {python} {analyze} "$@"
+MEASURE = """
+# What is measured after the training, from the last checkpoint; the line of a run of which nothing is asked is empty.
+if [ "$code" -eq 0 ]; then
+    eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {measures})"
     code=$?
 fi
 """
@@ -52,17 +50,18 @@ def headers_of(name: str, partition: str, count: int, folder: Path, settings: Se
 def make_script(
     title: str, name: str, partition: str, steps: Sequence[Step], folder: Path, settings: Sequence[str]
 ) -> dict[str, str]:
-    """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, attacks.txt."""
+    """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, measures.txt."""
     lines = [shlex.join([str(step.run.folder), *step.run.train_arguments()]) for step in steps]
     files = {'runs.txt': ''.join(f'{line}\n' for line in lines)}
     python, train, analyze = (
         shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'train.py', TOOLS / 'analyze.py')
     )
-    attack = ''
-    if any(step.run.attacked for step in steps):
-        lines = [shlex.join(step.run.attack_arguments()) if step.run.attacked else '' for step in steps]
-        files['attacks.txt'] = ''.join(f'{line}\n' for line in lines)
-        attack = ATTACK.format(attacks=shlex.quote(str(folder / 'attacks.txt')), python=python, analyze=analyze)
+    measure = ''
+    if any(step.run.measures for step in steps):
+        measuring = f'srun --ntasks=1 {python} {analyze} '
+        commands = [[measuring + shlex.join(words) for words in step.run.measure_arguments()] for step in steps]
+        files['measures.txt'] = ''.join(f'{" && ".join(each)}\n' for each in commands)
+        measure = MEASURE.format(measures=shlex.quote(str(folder / 'measures.txt')))
     listed = shlex.quote(str(folder / 'runs.txt'))
     setup = [
         f'# {title}',
@@ -76,7 +75,7 @@ def make_script(
     ]
     headers = headers_of(name, partition, len(steps), folder, settings)
     command = f'{python} {train} "$@" # --resume starts a run, or goes on where it stopped'
-    files['array.sh'] = job_script(headers, setup, command, sys.executable, attack)
+    files['array.sh'] = job_script(headers, setup, command, sys.executable, measure)
     return files
 
 

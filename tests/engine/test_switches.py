@@ -113,7 +113,8 @@ def test_ema_weights_are_ready_to_load(with_ema, tmp_path, capsys):
     assert evaluate([config, str(with_ema / 'ema.pth')]) == 0
     assert evaluate([config, str(with_ema / 'epoch_2.pth'), '--ema']) == 0
     first, second = capsys.readouterr().out.strip().splitlines()
-    assert first == second == f'top1 {last["ema_top1"]:.2f}  top5 {last["ema_top5"]:.2f}'
+    shown = {name: last[f'ema_{name}'] for name in ('top1', 'top5', 'loss')}
+    assert first == second == '  '.join(f'{name} {value:.2f}' for name, value in shown.items())
 
 
 def test_an_error_in_validation_leaves_the_trained_weights(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Records in TensorBoard, W&B (offline) and MLflow (sqlite): the curves are there, and a resumed run continues them."""
 
+import importlib.util
 import json
 import struct
 from pathlib import Path
@@ -111,3 +112,27 @@ def test_a_run_that_fails_before_it_begins_leaves_nothing_there(tmp_path):
 def test_misspelt_backends_are_refused(tmp_path, capsys, option, said):
     assert train(tmp_path / 'run', option) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_backend_that_fails_in_mid_run_is_left_out(tmp_path, capsys, monkeypatch):
+    """A server that is gone costs its curves, not the training."""
+    written = []
+
+    def add_scalars(self, scalar_dict, step=0, file_path=None, **options):
+        written.append(step)
+        if step > 3:
+            raise ConnectionError('the server is gone')
+
+    monkeypatch.setattr('openmix_dm.engine.trackers.ContinuedTensorboard.add_scalars', add_scalars)
+    assert train(tmp_path / 'run') == 0
+    assert written == [3, 6]
+    assert capsys.readouterr().err.count('ContinuedTensorboard cannot be written (the server is gone)') == 1
+    assert len(RunFolder(tmp_path / 'run').records('val')) == 2
+
+
+def test_a_package_that_is_not_there_is_told_before_any_work(tmp_path, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr('importlib.util.find_spec', lambda name, *rest: None if name == 'mlflow' else find(name, *rest))
+    assert train(tmp_path / 'run', backend(type='MLflowVisBackend')) == 2
+    assert "needs mlflow; run: pip install 'openmix_dm[track]'" in capsys.readouterr().err
+    assert not (tmp_path / 'run' / 'run.json').exists()

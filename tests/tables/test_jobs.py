@@ -24,7 +24,7 @@ TRAINER = Path(__file__).parent.parent / 'support' / 'fake_trainer.py'
 
 
 def commands(behaviour='well'):
-    return Commands(train=(sys.executable, str(TRAINER), behaviour), attack=(sys.executable, '-c', ATTACK))
+    return Commands(train=(sys.executable, str(TRAINER), behaviour), measure=(sys.executable, '-c', ATTACK))
 
 
 # what analyze.py does: fgsm FOLDER --eps 8 --out FOLDER/fgsm.png
@@ -87,7 +87,13 @@ def test_a_trainer_that_dies_without_a_word(runs):
 
 
 def test_an_interrupt_stops_cleanly_and_the_next_start_goes_on(runs):
-    threading.Timer(0.9, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    def interrupt():
+        deadline = time.time() + 30
+        while time.time() < deadline and not all((run.folder / 'metrics.jsonl').exists() for run in runs[:2]):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=interrupt).start()
     outcomes = execute(plan(runs), 2, JobDisplay(), commands('slow'))
     assert kinds(outcomes) == ['stopped'] * 2
     assert [outcome.code for outcome in outcomes] == [0, 0]  # we stopped them: that is no failure of theirs

@@ -30,14 +30,14 @@ def test_each_state_has_its_action(runs):
     assert actions(runs)[3] == 'resume'
 
 
-def test_the_attack_is_made_up_for(tmp_path):
+def test_what_was_not_measured_is_made_up_for(tmp_path):
     table = read_table(
         write_table(tmp_path, "title='F'\ncolumns=['e']\nrows={'m': ['digits/r8_mixup.py']}\nmetric='fgsm'")
     )
     (run,) = runs_of(table, tmp_path / 'work', trials=1)
     assert actions([run]) == ['start']
     write_run(run)
-    assert actions([run]) == ['attack']
+    assert actions([run]) == ['measure']
     write_fgsm(run, 70.0)
     assert actions([run]) == ['skip']
 

@@ -31,7 +31,7 @@ def test_a_config_that_cells_share_runs_once():
         ('r8_cutmix', 1),
     ]
     assert runs[0].cells == ('mixup/top1', 'mixup/fgsm', 'mixup/hours')
-    assert [run.attacked for run in runs] == [True, False, True, False]
+    assert [run.measures for run in runs] == [('fgsm',), (), ('fgsm',), ()]
 
 
 def test_folder_and_command():

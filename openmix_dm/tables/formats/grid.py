@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from openmix_dm.tables.cells import Cell, less_is_better, unit_of
+from openmix_dm.tables.measures import MEASURES
 from openmix_dm.tables.results import Results
 from openmix_dm.utils.stats import Interval, Mean
 
@@ -137,7 +138,7 @@ def facts(results: Results) -> list[str]:
     metrics = dict.fromkeys((cell.metric, cell.protocol) for cell in table.cells if cell.config)
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
     words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
-    measured = ('fgsm', 'memory', 'hours')  # once for a run, not at each validation
+    measured = (*MEASURES, 'memory', 'hours')  # once for a run, not at each validation
     kinds = [f'{m}{unit_of(m)}' + (f', {words[p]}' if m not in measured else '') for m, p in metrics]
     if any(less_is_better(metric) for metric, _ in metrics):
         kinds.append('of errors, memory and hours less is better')
