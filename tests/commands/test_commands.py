@@ -17,7 +17,7 @@ def test_train_then_test(tmp_path):
     code, out, err = tool('test', CONFIG, tmp_path / 'run' / 'epoch_1.pth', '--out', tmp_path / 'result.json')
     assert code == 0, err
     assert out.startswith('top1')
-    assert set(json.loads((tmp_path / 'result.json').read_text())) == {'config', 'checkpoint', 'top1', 'top5'}
+    assert set(json.loads((tmp_path / 'result.json').read_text())) == {'config', 'checkpoint', 'top1', 'top5', 'loss'}
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_plainly_then_tested(data, tmp_path):
     last = finished(folder)
     code, out, err = tool('test', CONFIG, folder / 'epoch_1.pth', OPENMIX_DM_DATA=data)
     assert code == 0, err
-    assert out.strip().splitlines()[-1] == f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}'
+    assert out.strip().splitlines()[-1] == f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}  loss {last["loss"]:.2f}'
 
 
 @pytest.mark.slow

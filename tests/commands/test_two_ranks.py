@@ -71,6 +71,8 @@ import torch.distributed as dist
 from openmix_dm.losses import DecoupledCE
 per_sample, calls = DecoupledCE.per_sample, []
 def broken(self, logits, target):
+    if (target.lam == 1).all():  # a validation
+        return per_sample(self, logits, target)
     calls.append(1)
     losses = per_sample(self, logits, target)
     return losses * float('nan') if len(calls) > 9 and dist.get_rank() == 1 else losses
@@ -146,7 +148,7 @@ def test_evaluation_on_three_ranks_is_that_of_one(tmp_path):
         results.append(out.strip().splitlines()[-1])
     assert results[0] == results[1]
     last = RunFolder(tmp_path / 'run').records('val')[-1]
-    assert results[0] == f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}'
+    assert results[0] == f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}  loss {last["loss"]:.2f}'
 
 
 @pytest.mark.slow

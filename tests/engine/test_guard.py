@@ -28,6 +28,8 @@ def test_the_run_stops_says_where_and_keeps_its_checkpoint(tmp_path, monkeypatch
     per_sample = DecoupledCE.per_sample
 
     def broken(self, logits, target):
+        if (target.lam == 1).all():  # a validation
+            return per_sample(self, logits, target)
         calls.append(target.lam)
         losses = per_sample(self, logits, target)
         return losses * torch.nan if len(calls) > 9 else losses  # the third iteration of the second epoch

@@ -39,7 +39,7 @@ except ImportError:
 if DecoupledCE:
     per_sample, calls = DecoupledCE.per_sample, []
     def broken(self, logits, target):
-        calls.append(1)
+        calls.extend([1] * int(not (target.lam == 1).all()))  # not in validations
         guilty = len(calls) == 10 and os.environ.get('RANK', '1') == '1'
         return per_sample(self, logits, target) * (float('nan') if guilty else 1)
     DecoupledCE.per_sample = broken
