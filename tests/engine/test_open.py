@@ -144,7 +144,6 @@ def test_probabilities_of_a_metric_are_those_of_the_loss(tmp_path):
 
 
 def test_torchmetrics_as_a_metric_and_as_the_best(tmp_path, capsys):
-    pytest.importorskip('torchmetrics')
     metric = "val_evaluator=[dict(type='TopK'),dict(type='TorchMetric',metric='{}',options=dict(num_classes=10))]"
     options = (metric.format('MulticlassF1Score'), 'default_hooks.checkpoint.save_best=multiclass_f1_score')
     assert train(tmp_path / 'run', *options) == 0

@@ -5,6 +5,7 @@ import json
 import struct
 from pathlib import Path
 
+import mlflow
 import pytest
 from support.short_runs import PowerCut, power_cut, train
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -47,7 +48,6 @@ def test_other_backends_by_config(tmp_path):
 
 
 def test_mlflow_has_one_run_with_both_curves(tmp_path, monkeypatch):
-    mlflow = pytest.importorskip('mlflow')
     uri = f'sqlite:///{tmp_path}/mlflow.db'
     options = (
         f"visualizer=dict(vis_backends=[dict(type='MLflowVisBackend', exp_name='digits', tracking_uri='{uri}')])",
@@ -84,7 +84,6 @@ def wandb_history(file):
 
 
 def test_wandb_has_one_id_and_steps_that_go_on(tmp_path, monkeypatch):
-    pytest.importorskip('wandb')
     offline = backend(type='WandbVisBackend', init_kwargs={'mode': 'offline', 'project': 'digits'})
     broken_run(tmp_path / 'run', monkeypatch, offline)
     files = sorted((tmp_path / 'run').rglob('run-*.wandb'), key=lambda file: file.stat().st_mtime)
