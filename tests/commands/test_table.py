@@ -169,7 +169,9 @@ metric = 'multiclass_f1_score'
 protocol = 'last'
 trials = 1
 """
-F1 = "val_evaluator=[dict(type='TopK'),dict(type='TorchMetric',metric='MulticlassF1Score',options=dict(num_classes=10))]"
+F1 = (
+    "val_evaluator=[dict(type='TopK'),dict(type='TorchMetric',metric='MulticlassF1Score',options=dict(num_classes=10))]"
+)
 
 
 @pytest.mark.slow
