@@ -82,5 +82,5 @@ class BatchResize:
 def keys_of(generator: torch.Generator, count: int) -> list[int]:
     """Return the keys of the samples of a batch; a plain generator draws them."""
     if isinstance(generator, BatchDraws):
-        return generator.keys
+        return generator.keys.tolist()
     return torch.randint(1 << 62, (count,), generator=generator).tolist()
