@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
-from openmix_dm.datasets.image_list import read_lines, read_list
+from openmix_dm.datasets.image_list import index_list, read_lines
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -49,7 +49,7 @@ class IndexedImages(ImageFiles):
                 todo = how_to_prepare(self.name, folder)
                 raise DataError(f'{folder} has no {self.title} as it is prepared ({file} is missing); {todo}')
         classes = read_lines(folder / 'classes.txt')
-        paths, labels = read_list(folder / f'{split}.txt', len(classes))
+        paths, labels = index_list(folder / f'{split}.txt', len(classes))
         super().__init__(folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
 
 

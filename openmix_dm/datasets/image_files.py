@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from openmix_dm.datasets.decode import Damaged, check_decoder, read_image
+from openmix_dm.datasets.index_cache import encode_paths
 from openmix_dm.datasets.samplers.sample_index import SampleIndex, index_of, key_of, seed_draws
 from openmix_dm.datasets.transforms.image import to_tensor
 from openmix_dm.errors import DataError
@@ -24,7 +25,7 @@ class ImageFiles(Dataset):
 
     Args:
         folder: that the paths are relative to.
-        paths: of the images.
+        paths: of the images, as one array of bytes (N,) or as strings.
         labels: of the images, (N,).
         classes: names of the classes, in the order of the labels.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
@@ -44,7 +45,7 @@ class ImageFiles(Dataset):
     def __init__(
         self,
         folder: Path,
-        paths: Sequence[str],
+        paths: np.ndarray | Sequence[str],
         labels: np.ndarray,
         classes: list[str],
         transforms: Sequence[dict[str, Any]] = (),
@@ -53,8 +54,7 @@ class ImageFiles(Dataset):
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
         self.folder, self.labels, self.classes = folder, labels, classes
-        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
-        self.paths = np.array([os.fsencode(path) for path in paths], dtype=np.bytes_)
+        self.paths = encode_paths(paths)
         self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
         self.decoder = check_decoder(decoder)
         self.damaged = Damaged(on_error, skip_limit, len(paths))

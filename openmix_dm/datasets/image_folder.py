@@ -1,13 +1,16 @@
 """Images in folders, one folder a class, as ImageNet is unpacked."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.index_cache import FOLDER, Source, load_index
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -53,7 +56,8 @@ class ImageFolder(ImageFiles):
     ) -> None:
         self.folder = resolve_root(root) / split
         classes = self._list_classes()
-        paths, labels = list_images(self.folder, classes)
+        source = look_at(self.folder, classes)
+        paths, labels = load_index(source, lambda: list_images(self.folder, classes), len(classes))
         super().__init__(self.folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
 
     def _list_classes(self) -> list[str]:
@@ -72,12 +76,24 @@ class ImageFolder(ImageFiles):
         )
 
 
+@contextmanager
+def listing(folder: Path) -> Iterator[None]:
+    """Name a folder that cannot be listed: it was there a moment ago, or is not ours to read."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f'{folder} cannot be listed ({error.strerror}); is it still there, and may you read it?'
+        ) from None
+
+
 def list_folders(folder: Path) -> list[str]:
     """Return the sorted names of the folders in a folder; none if it is not there."""
-    if not folder.is_dir():
-        return []
-    with os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir())
+    with listing(folder):
+        if not folder.is_dir():
+            return []
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir() and entry.name != FOLDER)
 
 
 def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
@@ -92,12 +108,29 @@ def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
         )
 
 
+def look_at(folder: Path, classes: list[str]) -> Source:
+    """Return what tells whether an index of class folders is still right, without listing them.
+
+    A file that is added, removed or renamed changes the times of its folder. Both of them count: copying tools set the
+    first one back, and nobody can set the second.
+    """
+    looked = time.monotonic_ns()
+    times: list[list[Any]] = []
+    for name in classes:
+        with listing(folder / name):
+            status = (folder / name).stat()
+        times.append([name, status.st_mtime_ns, status.st_ctime_ns])
+    changed = max(max(row[1:]) for row in times)
+    return Source(folder, {'extensions': list(EXTENSIONS), 'classes': times}, changed, looked)
+
+
 def list_images(folder: Path, classes: list[str]) -> tuple[list[str], np.ndarray]:
     """Return the images as class/file, with their labels."""
     paths: list[str] = []
     labels: list[int] = []
     for label, name in enumerate(classes):
-        files = sorted(entry.name for entry in os.scandir(folder / name))
+        with listing(folder / name), os.scandir(folder / name) as entries:
+            files = sorted(entry.name for entry in entries)
         images = [f'{name}/{file}' for file in files if file.lower().endswith(EXTENSIONS)]
         paths += images
         labels += [label] * len(images)

@@ -1,5 +1,6 @@
 """Images that a text file lists with their labels."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.index_cache import Index, Source, load_index
 from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -50,15 +52,27 @@ class ImageList(ImageFiles):
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
         folder = resolve_root(root)
-        paths, labels = read_list(folder / Path(list_file).expanduser(), num_classes)
+        paths, labels = index_list(folder / Path(list_file).expanduser(), num_classes)
         classes = [str(label) for label in range(num_classes or int(labels.max()) + 1)]
         super().__init__(folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
 
 
+def index_list(path: Path, num_classes: int | None = None) -> Index:
+    """Return paths, as bytes, and labels of a list, from its cache if that was made from the same content."""
+    content = read_bytes(path)
+    source = Source(path, {'sha256': hashlib.sha256(content).hexdigest()})
+    return load_index(source, lambda: parse_list(path, content, num_classes), num_classes)
+
+
 def read_list(path: Path, num_classes: int | None = None) -> tuple[list[str], np.ndarray]:
     """Return paths and labels of a list; a line that is not as it should be is named."""
+    return parse_list(path, read_bytes(path), num_classes)
+
+
+def parse_list(path: Path, content: bytes, num_classes: int | None) -> tuple[list[str], np.ndarray]:
+    """Return paths and labels of the content of a list."""
     paths, labels = [], []
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(split_lines(path, content), start=1):
         match = LINE.fullmatch(line)
         if match is None:
             raise DataError(f'{path}, line {number}: expected "path label", got {line!r}')
@@ -75,9 +89,22 @@ def read_list(path: Path, num_classes: int | None = None) -> tuple[list[str], np
 
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file without empty ones at its end."""
+    return split_lines(path, read_bytes(path))
+
+
+def split_lines(path: Path, content: bytes) -> list[str]:
+    """Return the lines of the content of a text file without empty ones at its end."""
     try:
-        return path.read_text(encoding='utf-8').rstrip().splitlines()
+        return content.decode('utf-8').rstrip().splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f'{path} cannot be read as text: {error}') from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file."""
+    try:
+        return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f'{path} is not there') from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(f'{path} cannot be read as text: {error}') from error
