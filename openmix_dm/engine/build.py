@@ -9,7 +9,7 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.data import DataLoader
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
 from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
