@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
-from openmix_dm.datasets.index_cache import FOLDER, Source, load_index
+from openmix_dm.datasets.reading.decode import MAX_PIXELS
+from openmix_dm.datasets.reading.file_source import FileSource
+from openmix_dm.datasets.reading.index_cache import FOLDER, Source, load_index
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -32,8 +34,9 @@ class ImageFolder(ImageFiles):
         split: name of the folder below root, such as 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -44,21 +47,24 @@ class ImageFolder(ImageFiles):
     """
 
     name = 'this data set'
+    folder: Path
 
     def __init__(
         self,
         root: str,
         split: str,
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
         self.folder = resolve_root(root) / split
         classes = self._list_classes()
         source = look_at(self.folder, classes)
-        paths, labels = load_index(source, lambda: list_images(self.folder, classes), len(classes))
-        super().__init__(self.folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
+        paths, labels = load_index(source, lambda: list_images(source.place, classes), len(classes))
+        reading = (imdecode_backend, max_pixels, on_error, skip_limit)
+        super().__init__(FileSource(str(self.folder)), paths, labels, classes, transforms, *reading)
 
     def _list_classes(self) -> list[str]:
         classes = list_folders(self.folder)
