@@ -29,7 +29,8 @@ def read_photograph(source: str | None) -> np.ndarray:
     """Return a square photograph: of scikit-learn (None or `photos`), of a folder, or a digit."""
     if source in (None, 'photos'):
         image = CenterCrop(SIDE)(ResizeShortEdge(SIDE + 20)(sample_photographs()[1]))
-        return (image * 0.875 + 16).astype(np.uint8)  # neither black nor white, so that it is seen when contrast is stretched
+        # neither black nor white, so that it is seen when contrast is stretched
+        return (image * 0.875 + 16).astype(np.uint8)
     images = digits(1)[0] if source == 'digits' else folder(Path(str(source)), 1, SIDE)[0]
     pixels = (images[0] * 255).round().byte().permute(1, 2, 0).numpy()
     return ResizeShortEdge(SIDE)(pixels)
