@@ -36,7 +36,7 @@ from openmix_dm.utils.signatures import arguments_of
 from openmix_dm.utils.suggest import did_you_mean, nearest
 
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
-OURS = {'global_batch_size', 'channels_last'}
+OURS = {'global_batch_size', 'channels_last', 'prefetch_to_device'}
 READ_BY_RUNNER = {
     'activation_checkpointing',
     'compile',

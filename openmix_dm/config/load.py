@@ -12,6 +12,7 @@ from typing import Any
 from mmengine.config import Config
 
 from openmix_dm.config.check import validate
+from openmix_dm.config.fast import best_precision, make_fast
 from openmix_dm.config.locate import find_cycle, is_pure_python
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import registered_name
@@ -70,7 +71,7 @@ def _imported(module: str) -> Any:
 
 
 def load_run_config(
-    path: str | Path, options: Sequence[str] = (), seed: int | None = None, amp: bool = False
+    path: str | Path, options: Sequence[str] = (), seed: int | None = None, amp: bool = False, fast: bool = False
 ) -> Config:
     """Return the checked config of one run.
 
@@ -79,24 +80,20 @@ def load_run_config(
         options: `key.path=value` overrides.
         seed: of all draws; None leaves that of the config.
         amp: train in the precision that the device computes fast.
+        fast: switch on all that makes a training fast, unless the config says otherwise.
     """
     config = load_config(path, options)
     if seed is not None:
         config.setdefault('randomness', {})['seed'] = seed
     if amp:
         config.setdefault('optim_wrapper', {})['amp'] = best_precision()
+    if fast:
+        make_fast(config)
     validate(config)
     chosen = config.get('randomness', {}).get('seed')
     if not isinstance(chosen, int) or chosen < 0:
         raise ConfigError(f'randomness.seed must be a whole number, 0 or above, got {chosen!r}')
     return config
-
-
-def best_precision() -> str:
-    """Choose bf16 unless the GPU computes only fp16 fast."""
-    import torch
-
-    return 'bf16' if not torch.cuda.is_available() or torch.cuda.is_bf16_supported() else 'fp16'
 
 
 def merge_options(config: Config, options: Sequence[str]) -> None:

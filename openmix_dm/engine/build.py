@@ -13,7 +13,7 @@ from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
 from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import SCOPE
 from openmix_dm.runs.model import build_model
@@ -63,7 +63,7 @@ def build_loader(config: Config, phase: str) -> DataLoader | None:
 
 
 def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> None:
-    """Refuse labels that the head has no output for."""
+    """Refuse labels that the head has no output for, and training images that are all of one class."""
     outputs = getattr(getattr(model, 'head', None), 'num_classes', None)
     for phase, loader in loaders.items():
         dataset: Any = getattr(loader, 'dataset', None)
@@ -79,6 +79,11 @@ def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> No
             raise ConfigError(
                 f'{phase}_dataloader has the label {low if low < 0 else high}, but the head has {outputs} outputs '
                 f'(model.head.num_classes), for labels from 0 to {outputs - 1}'
+            )
+        if phase == 'train' and labels is not None and len(labels) > 1 and low == high:
+            raise DataError(
+                f'all {len(labels):,} training images are of class {low}, so that there is nothing to tell apart; '
+                'expected two classes or more: one folder for each below root/<split>, or different labels in the list'
             )
 
 

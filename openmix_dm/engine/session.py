@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mmengine.config import Config
 
+from openmix_dm.config.fast import describe_speed
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import ConfigError, Preempted
 from openmix_dm.launch.failures import INTERRUPTED, explain
@@ -48,7 +49,10 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             ending.callback(runner.close)
             if rank == 0:
                 folder.start(config, runner.seed, world_size)
-                folder.update(**describe_reading(runner.loaders))
+                speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
+                folder.update(**describe_reading(runner.loaders), fast=speed)
+                if speed:
+                    print(f'fast: {", ".join(speed)}', flush=True)
             runner.train()
         except Preempted as stop:
             if rank == 0:

@@ -11,6 +11,7 @@ from torch import nn
 
 from openmix_dm.engine.eval_loops import StopValidation
 from openmix_dm.engine.guard import NonFiniteLoss, report
+from openmix_dm.engine.prefetch import prefetched
 from openmix_dm.errors import ConfigError, NumericError
 from openmix_dm.launch.signals import StopVote, stop_request
 from openmix_dm.registry import LOOPS
@@ -62,7 +63,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         self.dataloader.batch_sampler.start_at(self._epoch, done)
         self.runner.call_hook('before_train_epoch')
         self.runner.model.train()
-        for batch_index, batch in enumerate(timed(self.dataloader), start=done):
+        for batch_index, batch in enumerate(self.batches(), start=done):
             self.run_iter(batch_index, batch)
             if batch_index + 1 < len(self.dataloader):  # after the last one, validation is the place to stop
                 self._leave_if_asked()
@@ -78,6 +79,12 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         except StopValidation:
             self._leave()
         self.validation_is_due = False
+
+    def batches(self) -> Iterator[dict[str, Any]]:
+        """Go through the loader; with `prefetch_to_device` batches are sent to the GPU before they are needed."""
+        batches, device = timed(self.dataloader), next(self.runner.model.parameters()).device
+        wanted = self.runner.cfg.get('prefetch_to_device') and device.type == 'cuda'
+        return prefetched(batches, device) if wanted else batches
 
     def run_iter(self, idx: int, data_batch: dict[str, Any]) -> None:  # type: ignore[override]
         """Train on one batch; where a loss is not finite, say on what."""
@@ -184,7 +191,7 @@ class IterTrainLoop(EpochTrainLoop):
         """Train until the next validation. The loader goes on over it, so that its workers never run dry."""
         if self._batches is None:
             self.dataloader.batch_sampler.start_at(self._iter)
-            self._batches = timed(self.dataloader)
+            self._batches = self.batches()
         self.runner.call_hook('before_train_epoch')
         self.runner.model.train()
         end = min((self._epoch + 1) * len(self.dataloader), self._max_iters)

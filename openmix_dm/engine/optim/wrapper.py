@@ -31,8 +31,8 @@ class MixOptimWrapper(OptimWrapper):
 
     Args:
         optimizer: the optimiser that steps; filled in by the constructor, a config describes it by a dict.
-        amp: precision of the forward pass: 'bf16', or 'fp16' with a loss scale; None is full precision. Validation runs
-            in it too. Default: None.
+        amp: precision of the forward pass: 'bf16', or 'fp16' with a loss scale; None is full precision. A config may
+            say 'auto' for what its GPU computes fast. Validation runs in it too. Default: None.
         accumulative_counts: iterations whose gradients are added up for one step. `global_batch_size` counts the images
             of all of them, so that the learning rate stays. Default: 1.
         clip_grad: e.g. dict(max_norm=1.0), or dict(type='value', clip_value=0.2). The gradients of the model and of a
