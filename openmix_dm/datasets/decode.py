@@ -22,40 +22,50 @@ def check_decoder(name: str) -> str:
 
 
 def read_image(path: Path | str, decoder: str = 'cv2') -> np.ndarray:
-    """Decode an image file to RGB, (H, W, 3) uint8, whatever way up its camera was (as Pillow and torchvision do).
+    """Decode an image file to RGB, (H, W, 3) uint8; see `decode_image`."""
+    return decode_image(read_file(path), str(path), decoder)
 
-    decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are damaged
-    inside; what it does not know is left to cv2.
-    """
+
+def read_file(path: Path | str) -> np.ndarray:
+    """Return the bytes of a file."""
     try:
         with Path(path).open('rb', buffering=0) as file:
-            encoded = np.frombuffer(file.read(), dtype=np.uint8)
+            return np.frombuffer(file.read(), dtype=np.uint8)
     except OSError as error:
         raise DataError(f'{path} cannot be read: {error.strerror}') from None
+
+
+def decode_image(content: bytes | np.ndarray, label: str, decoder: str = 'cv2') -> np.ndarray:
+    """Decode the bytes of an image file to RGB, (H, W, 3) uint8, whatever way up its camera was (as torchvision does).
+
+    label: what the image is called where it cannot be decoded. decoder: 'cv2', or 'simplejpeg', which gives the same
+    pixels, is a little faster and refuses JPEGs that are damaged inside; what it does not know is left to cv2.
+    """
+    encoded = np.frombuffer(content, dtype=np.uint8)
     if decoder == 'simplejpeg' and encoded[:3].tobytes() == JPEG:  # ImageNet has a PNG among its JPEGs
-        return _by_simplejpeg(path, encoded)
-    return _by_cv2(path, encoded)
+        return _by_simplejpeg(label, encoded)
+    return _by_cv2(label, encoded)
 
 
-def _by_cv2(path: Path | str, encoded: np.ndarray) -> np.ndarray:
+def _by_cv2(label: str, encoded: np.ndarray) -> np.ndarray:
     import cv2  # only where images are decoded: the import takes a while
 
     flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
     image = cv2.imdecode(encoded, flags) if len(encoded) else None
     if image is None:
-        raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes)')
+        raise DataError(f'{label} cannot be decoded as an image ({len(encoded)} bytes)')
     return image
 
 
-def _by_simplejpeg(path: Path | str, encoded: np.ndarray) -> np.ndarray:
+def _by_simplejpeg(label: str, encoded: np.ndarray) -> np.ndarray:
     import simplejpeg
 
     try:
         return simplejpeg.decode_jpeg(encoded)
     except ValueError as error:
         if _knows_header(encoded):
-            raise DataError(f'{path} cannot be decoded as an image ({len(encoded)} bytes): {error}') from None
-        return _by_cv2(path, encoded)
+            raise DataError(f'{label} cannot be decoded as an image ({len(encoded)} bytes): {error}') from None
+        return _by_cv2(label, encoded)
 
 
 def _knows_header(encoded: np.ndarray) -> bool:

@@ -1,7 +1,7 @@
-"""Images that are decoded from their files one by one."""
+"""Images that are decoded one by one, from files or from wherever else their bytes are."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +10,29 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.decode import Damaged, check_decoder, read_image
-from openmix_dm.datasets.samplers.sample_index import SampleIndex, index_of, key_of, seed_draws
+from openmix_dm.datasets.decode import Damaged, check_decoder, decode_image, read_file
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of, key_of, seed_draws
+from openmix_dm.datasets.tensor_images import transform_batch
 from openmix_dm.datasets.transforms.image import to_tensor
-from openmix_dm.errors import DataError
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.registry import TRANSFORMS
 
 SKIP_LIMIT = 100
+Batch = dict[str, Tensor]
 
 
-class ImageFiles(Dataset):
-    """Serve images that are decoded from their files one by one.
+class DecodedImages(Dataset):
+    """Serve images that are decoded one by one; `read_bytes` of a subclass says where their bytes come from.
+
+    Transforms are all of one image, or all of whole batches. For the latter the decoded images of a batch, which must
+    have one size, are stacked first, so that small images may be served as `TensorImages` serves them.
 
     Args:
-        folder: that the paths are relative to.
-        paths: of the images.
+        where: what holds the images, for messages.
         labels: of the images, (N,).
         classes: names of the classes, in the order of the labels.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
-            crops, (crops, H, W, 3). Default: ().
+            crops, (crops, H, W, 3). Or configs of batch transforms. Default: ().
         decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
             damaged inside. Default: 'cv2'.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
@@ -43,8 +47,7 @@ class ImageFiles(Dataset):
 
     def __init__(
         self,
-        folder: Path,
-        paths: Sequence[str],
+        where: str,
         labels: np.ndarray,
         classes: list[str],
         transforms: Sequence[dict[str, Any]] = (),
@@ -52,17 +55,32 @@ class ImageFiles(Dataset):
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
-        self.folder, self.labels, self.classes = folder, labels, classes
-        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
-        self.paths = np.array([os.fsencode(path) for path in paths], dtype=np.bytes_)
+        self.where, self.labels, self.classes = where, labels, classes
         self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
         self.decoder = check_decoder(decoder)
-        self.damaged = Damaged(on_error, skip_limit, len(paths))
+        self.damaged = Damaged(on_error, skip_limit, len(labels))
 
     @property
     def num_classes(self) -> int:
         """How many classes there are."""
         return len(self.classes)
+
+    @property
+    def transforms(self) -> list[Any]:
+        """What is done to the images, in order."""
+        return self._transforms
+
+    @transforms.setter
+    def transforms(self, transforms: list[Any]) -> None:
+        self._transforms, self.takes_batches = transforms, take_batches(transforms)
+
+    def read_bytes(self, index: int) -> tuple[bytes | np.ndarray, str]:
+        """Return the encoded image, and what it is called in messages."""
+        raise NotImplementedError
+
+    def file_name(self, index: int) -> str:
+        """Return what an image is called within the data set; '' if it has no name."""
+        return ''
 
     def full_init(self) -> None:
         """Do nothing: all is there. mmengine's ConcatDataset and its other wrappers ask for it."""
@@ -70,15 +88,24 @@ class ImageFiles(Dataset):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
+    def __getitem__(self, sample: SampleIndex | int) -> Batch:
+        if self.takes_batches:
+            return {name: values[0] for name, values in self._whole_batch([sample]).items()}
         key = key_of(sample)
         index, image = self._read(index_of(sample), may_skip=key is not None)
         pixels = self.transform(image, key)
         # not torch.tensor, which takes as long as a tenth of the decoding
         return {'inputs': pixels, 'labels': torch.from_numpy(np.array(self.labels[index]))}
 
+    @property
+    def __getitems__(self) -> Callable[[Sequence[SampleIndex | int]], Batch]:
+        """A whole batch at once; torch's loader asks for it where it exists, which it does for batch transforms."""
+        if not self.takes_batches:
+            raise AttributeError('__getitems__')
+        return self._whole_batch
+
     def decode(self, index: int) -> np.ndarray:
-        """Return an image as it is in its file, RGB uint8 (H, W, 3)."""
+        """Return an image as it is stored, RGB uint8 (H, W, 3)."""
         return self._read(index, may_skip=False)[1]
 
     def transform(self, image: np.ndarray, draw_key: int | None) -> Tensor:
@@ -89,18 +116,90 @@ class ImageFiles(Dataset):
             image = transform(image)
         return to_tensor(image)
 
-    def path(self, index: int) -> Path:
-        """Return the file of an image."""
-        return self.folder / os.fsdecode(self.paths[index])
+    def _whole_batch(self, samples: Sequence[SampleIndex | int]) -> Batch:
+        keys = [key for sample in samples if (key := key_of(sample)) is not None]
+        read = [self._read(index_of(sample), may_skip=bool(keys)) for sample in samples]
+        first, shape = read[0][0], read[0][1].shape
+        for index, image in read:
+            if image.shape != shape:
+                sizes = f'image {first} {shape[1]} x {shape[0]}, image {index} {image.shape[1]} x {image.shape[0]}'
+                raise DataError(
+                    f'batch transforms need images of one size, got {sizes} pixels (width x height) in {self.where}; '
+                    'use transforms of one image, the last of which gives all images one size'
+                )
+        images = torch.stack([to_tensor(image) for _, image in read])
+        images = transform_batch(self.transforms, images, BatchDraws(keys) if keys else None)
+        return {'inputs': images, 'labels': torch.from_numpy(self.labels[[index for index, _ in read]])}
 
     def _read(self, index: int, may_skip: bool) -> tuple[int, np.ndarray]:
         """Decode an image, or the first good one after it, the same in each run."""
         for candidate in range(index, index + len(self)):
             place = candidate % len(self)
             try:
-                return place, read_image(f'{self.folder}/{os.fsdecode(self.paths[place])}', self.decoder)
+                content, label = self.read_bytes(place)
+                return place, decode_image(content, label, self.decoder)
             except DataError as error:
                 if not may_skip:
                     raise
                 self.damaged.note(place, error)
-        raise DataError(f'none of the {len(self)} images in {self.folder} can be decoded')
+        raise DataError(f'none of the {len(self)} images in {self.where} can be decoded')
+
+
+def take_batches(transforms: Sequence[Any]) -> bool:
+    """Say whether transforms are of whole batches; both kinds in one list are refused."""
+    kinds = {type(each).__name__: getattr(each, 'takes_batches', False) for each in transforms}
+    batch, single = ([name for name, kind in kinds.items() if kind is wanted] for wanted in (True, False))
+    if batch and single:
+        raise ConfigError(
+            f'transforms has some of whole batches ({", ".join(batch)}) and some of one image ({", ".join(single)}); '
+            "put the latter into one of batches: dict(type='BatchEach', transforms=[...])"
+        )
+    return bool(batch)
+
+
+class ImageFiles(DecodedImages):
+    """Serve images that are decoded from their files one by one.
+
+    Args:
+        folder: that the paths are relative to.
+        paths: of the images.
+        labels: of the images, (N,).
+        classes: names of the classes, in the order of the labels.
+        transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
+            crops, (crops, H, W, 3). Or configs of batch transforms. Default: ().
+        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
+            damaged inside. Default: 'cv2'.
+        on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
+            over other images is another test. Default: 'raise'.
+        skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
+            Default: 100.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        labels: np.ndarray,
+        classes: list[str],
+        transforms: Sequence[dict[str, Any]] = (),
+        decoder: str = 'cv2',
+        on_error: str = 'raise',
+        skip_limit: int = SKIP_LIMIT,
+    ) -> None:
+        super().__init__(str(folder), labels, classes, transforms, decoder, on_error, skip_limit)
+        self.folder = folder
+        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
+        self.paths = np.array([os.fsencode(path) for path in paths], dtype=np.bytes_)
+
+    def read_bytes(self, index: int) -> tuple[bytes | np.ndarray, str]:
+        """Return the content of an image's file, and its path."""
+        path = f'{self.folder}/{os.fsdecode(self.paths[index])}'
+        return read_file(path), path
+
+    def file_name(self, index: int) -> str:
+        """Return the path of an image below the folder."""
+        return os.fsdecode(self.paths[index])
+
+    def path(self, index: int) -> Path:
+        """Return the file of an image."""
+        return self.folder / self.file_name(index)

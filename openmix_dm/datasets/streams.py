@@ -191,7 +191,7 @@ def load(views: Sequence[Any], images: np.ndarray, samples: Sequence[SampleIndex
     """Return a batch in each view; every view has draws of its own."""
     places = [int(images[sample.image]) for sample in samples]
     keys = [[key(sample.key, number) for sample in samples] for number in range(len(views))]
-    if hasattr(views[0], 'decode'):
+    if hasattr(views[0], 'decode') and not any(hasattr(view, '__getitems__') for view in views):
         return _decoded_once(views, places, keys)
     return tuple(images_of(view, list(map(SampleIndex, places, own))) for view, own in zip(views, keys, strict=True))
 

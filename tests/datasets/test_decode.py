@@ -75,7 +75,7 @@ def test_data_sets_decode_by_what_they_are_told(tmp_path, monkeypatch):
     cv2.imwrite(str(tmp_path / 'val' / 'a' / '0.jpg'), photograph())
     asked = []
     monkeypatch.setattr(image_files, 'check_decoder', lambda name: name)
-    monkeypatch.setattr(image_files, 'read_image', lambda path, decoder: asked.append(decoder) or photograph())
+    monkeypatch.setattr(image_files, 'decode_image', lambda _, label, decoder: asked.append(decoder) or photograph())
     for options in ({}, {'decoder': 'simplejpeg'}):
         assert ImageFolder(str(tmp_path), 'val', **options)[0]['inputs'].shape == (3, 45, 60)
     assert asked == ['cv2', 'simplejpeg']
