@@ -22,7 +22,7 @@ class ImageColumn:
         schema = data.data.schema
         check_column(
             data, 'image_key', key, where,
-            lambda name: _is_bytes(schema.field(name).type) or 'bytes' in _fields(schema.field(name).type),
+            lambda name: _holds_bytes(schema.field(name).type),
             'images (bytes, as datasets.Image stores them)',
         )  # fmt: skip
         self._rows, self._fields = data.data.column(key), _fields(schema.field(key).type)
@@ -39,9 +39,11 @@ class ImageColumn:
         return (self._rows[index]['path'].as_py() or '') if 'path' in self._fields else ''
 
 
-def _is_bytes(kind: Any) -> bool:
+def _holds_bytes(kind: Any) -> bool:
     import pyarrow.types as types
 
+    if 'bytes' in _fields(kind):
+        kind = kind.field('bytes').type
     return types.is_binary(kind) or types.is_large_binary(kind)
 
 

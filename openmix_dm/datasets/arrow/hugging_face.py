@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.arrow.columns import ImageColumn, read_labels
-from openmix_dm.datasets.arrow.opening import PACKED, open_split, read_json
+from openmix_dm.datasets.arrow.opening import PACKED, open_split, read_record
 from openmix_dm.datasets.decode import read_file
 from openmix_dm.datasets.image_files import SKIP_LIMIT, DecodedImages
 from openmix_dm.datasets.splits.split_files import labels_hash
@@ -83,7 +83,7 @@ class HuggingFaceImages(DecodedImages):
         file = next((place for place in places if place.is_file()), None)
         if file is None:
             return ''
-        record = read_json(file)
+        record = read_record(file)
         if record.get('labels_sha256') != labels_hash(self.labels):
             raise DataError(
                 f'{self.where} has {len(self):,} images with other labels than the {record.get("images")} that were '

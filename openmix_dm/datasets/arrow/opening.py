@@ -71,18 +71,29 @@ def is_saved(folder: Path) -> bool:
 def saved_splits(folder: Path) -> list[str]:
     """Return the splits of a folder of several; none if it has no list of them."""
     path = folder / SEVERAL
-    return read_json(path)['splits'] if path.is_file() else []
+    return list(read_json(path, 'splits', list)['splits']) if path.is_file() else []
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return what a small file says."""
+def read_record(path: Path) -> dict[str, Any]:
+    """Return what was written down about a packed split: what it was made of, and each of its files."""
+    record = read_json(path, 'shards', dict)
+    for file, facts in record['shards'].items():
+        if not isinstance(facts, dict) or not {'images', 'bytes', 'sha256'} <= set(facts):
+            raise DataError(f'{path} cannot be read: expected images, bytes and sha256 of {file}, got {facts!r}')
+    return record
+
+
+def read_json(path: Path, key: str, kind: type) -> dict[str, Any]:
+    """Return what a small file says; under one key it must have values of a kind."""
     try:
         content = json.loads(path.read_text(encoding='utf-8'))
-        if not isinstance(content, dict):
-            raise ValueError('expected names with values')
-        return content
     except (OSError, ValueError) as error:
         raise DataError(f'{path} cannot be read ({error}); the folder has to be written again') from error
+    if not isinstance(content, dict) or not isinstance(content.get(key), kind):
+        raise DataError(
+            f'{path} cannot be read: expected a {kind.__name__} of {key}; the folder has to be written again'
+        )
+    return content
 
 
 def _from_disk(datasets: Any, folder: Path, split: str) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, import_datasets, read_json
+from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, import_datasets, read_record
 from openmix_dm.datasets.image_files import DecodedImages
 from openmix_dm.datasets.prepare.archives import check_target, explain_write_errors
 from openmix_dm.datasets.prepare.pack_encoding import Packing, estimate_size, features_of, record_batches, source_hash
@@ -37,6 +37,8 @@ def pack_split(dataset: Any, split: str, out: Path, packing: Packing) -> str:
         raise ConfigError(
             f'{type(dataset).__name__} cannot be packed: expected images in files, in memory or in Arrow tables'
         )
+    if isinstance(dataset, TensorImages) and dataset.images.shape[1] != 3:
+        raise DataError(f'{type(dataset).__name__} has images of {dataset.images.shape[1]} channels, expected 3 (RGB)')
     if not SPLIT_NAME.fullmatch(split):
         raise ConfigError(f'--split {split!r}: expected a name of letters, digits and underscores')
     import_datasets()
@@ -94,13 +96,13 @@ def _start(folder: Path, dataset: Any, packing: Packing) -> dict[str, Any]:
             raise DataError(f'{folder} holds other files, and no {PACKED}; give another --out')
         _write_record(folder, record)  # from here on the folder is known as ours
         return record
-    old = read_json(folder / PACKED)
+    old = read_record(folder / PACKED)
     differ = [key for key in record if key not in ('source', 'shards') and old.get(key) != record[key]]
     if differ:
         got = ', '.join(f'{key} {old.get(key)}' for key in differ)
         now = ', '.join(f'{key} {record[key]}' for key in differ)
         raise DataError(f'{folder} was packed from something else: {got}, now {now}; delete it or give another --out')
-    return {**record, 'source': old.get('source'), 'shards': old.get('shards', {})}
+    return {**record, 'source': old.get('source'), 'shards': old['shards']}
 
 
 def _shards(record: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from openmix_dm.datasets.arrow.hugging_face import HuggingFaceImages
-from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, read_json, saved_splits
+from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, read_record, saved_splits
 from openmix_dm.errors import DataError, Failure
 from openmix_dm.utils.files import sha256_of
 from openmix_dm.utils.progress import track
@@ -23,8 +23,8 @@ def check_packed(root: Path, quick: bool) -> list[str]:
         return [f'{root} has neither {SEVERAL} nor <split>/{PACKED}: nothing was packed there']
     problems = [f'{root / split} is not packed to its end' for split in begun if split not in listed]
     for split in listed:
-        problems += _file_problems(root / split)
         try:
+            problems += _file_problems(root / split)
             data = HuggingFaceImages(str(root), split, decoder=_strictest())
         except Failure as error:
             problems.append(f'{split}: {error}')
@@ -38,7 +38,7 @@ def _file_problems(folder: Path) -> list[str]:
     """Return a line for each file that is not what was written."""
     if not (folder / SAVED).is_file():
         return [f'{folder / SAVED} is missing']
-    shards = read_json(folder / PACKED).get('shards', {}) if (folder / PACKED).is_file() else {}
+    shards = read_record(folder / PACKED)['shards'] if (folder / PACKED).is_file() else {}
     problems = []
     for file, written in track(shards.items(), len(shards), f'hashing {folder.name}'):
         if not (folder / file).is_file():

@@ -41,7 +41,8 @@ class Packing:
 
 def features_of(dataset: Any) -> Any:
     """Return what `datasets` calls the columns of a packed data set."""
-    datasets, names = import_datasets(), list(dataset.classes)
+    datasets = import_datasets()
+    names = list(getattr(dataset, 'classes', None) or map(str, range(dataset.num_classes)))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f'two classes have one name, {twice!r}; expected different ones')

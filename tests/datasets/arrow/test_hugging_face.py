@@ -286,6 +286,13 @@ def test_pickles_are_never_opened(tmp_path):
     assert not (tmp_path / 'was run').exists()
 
 
+def test_a_list_of_splits_that_is_none(saved):
+    for content in ('{"x": 1}', '[]', '{"splits": '):
+        (saved / 'dataset_dict.json').write_text(content)
+        with pytest.raises(DataError, match=r'dataset_dict\.json cannot be read'):
+            HuggingFaceImages(str(saved))
+
+
 @pytest.mark.parametrize('damage', ['cut', 'empty', 'words', 'no state', 'no file'])
 def test_damaged_folders_are_refused(saved, damage):
     file, state = saved / 'train' / 'data-00000-of-00001.arrow', saved / 'train' / 'state.json'

@@ -364,6 +364,16 @@ def test_damage_is_found_and_repaired(folder, tmp_path, capsys, damage):
     assert check(tmp_path / 'out') == 0
 
 
+def test_a_damaged_record(folder, tmp_path, capsys):
+    assert pack('folder', '--root', folder, '--out', tmp_path / 'out') == 0
+    for content in ('{', '{"shards": 3}', '{"shards": {"data.arrow": {}}}'):
+        (tmp_path / 'out' / 'val' / 'pack.json').write_text(content)
+        assert check(tmp_path / 'out') == 3
+        assert 'wrong: val: ' in capsys.readouterr().out
+        assert pack('folder', '--root', folder, '--out', tmp_path / 'out') == 3
+        assert 'pack.json cannot be read' in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_kill_9_loses_nothing(tmp_path):
     for k in range(1500):
