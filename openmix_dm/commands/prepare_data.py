@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.commands.command_line import run_command
-from openmix_dm.config.check import refusing
-from openmix_dm.config.load import load_config
 from openmix_dm.datasets.prepare import aircraft, cars, cub200, imagenet, tiny_imagenet
 from openmix_dm.datasets.prepare import checking as own
 from openmix_dm.datasets.prepare.checking import find_images, list_undecodable
@@ -197,6 +195,9 @@ def find_root(args: argparse.Namespace) -> Path:
 
 def open_config(path: str, splits: Sequence[str]) -> dict[str, Any]:
     """Build the data sets of a config, without transforms: one of each split that it names."""
+    from openmix_dm.config.check import refusing  # mmengine's runner comes with it, which takes a second
+    from openmix_dm.config.load import load_config
+
     if not path.endswith('.py'):
         raise ConfigError(f'pack {path}: expected a data set or a config file{did_you_mean(path, NAMES)}')
     config, found = load_config(path), {}
