@@ -34,9 +34,13 @@ setup(
         'rich>=13',
         'matplotlib>=3.8',
         'safetensors>=0.4',
+        'opencv-python>=4.11',
+        'pillow>=10',
+        'huggingface_hub>=0.23',
     ],
     extras_require={
-        'fast': ['simplejpeg>=1.7'],  # for decoder='simplejpeg'
+        'fast': ['simplejpeg>=1.7'],  # for imdecode_backend='simplejpeg'
+        'turbojpeg': ['PyTurboJPEG>=1.7'],  # for imdecode_backend='turbojpeg'; needs the library libturbojpeg
         'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE],
         'export': EXPORT,
         'track': TRACK,

@@ -57,3 +57,8 @@ class Preempted(Failure):
     exit_code = 75
     cause = 'preempted'
     verdict = 'STOPPED'
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error of a library says first, or what it is called."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -1,4 +1,5 @@
 # ImageNet-1k: 1,281,167 training and 50,000 validation images, by default in $OPENMIX_DM_DATA/imagenet.
+# Crops and bicubic interpolation as released.
 _base_ = 'runtime.py'
 
 train_dataloader = dict(
@@ -6,7 +7,7 @@ train_dataloader = dict(
         type='ImageNet',
         root='imagenet',
         split='train',
-        transforms=[dict(type='RandomResizedCrop', size=224), dict(type='RandomFlip')],
+        transforms=[dict(type='RandomResizedCrop', size=224, interpolation='bicubic'), dict(type='RandomFlip')],
     ),
     num_workers=8,
 )
@@ -15,7 +16,10 @@ val_dataloader = dict(
         type='ImageNet',
         root='imagenet',
         split='val',
-        transforms=[dict(type='ResizeShortEdge', size=256), dict(type='CenterCrop', size=224)],
+        transforms=[
+            dict(type='ResizeShortEdge', size=256, interpolation='bicubic'),
+            dict(type='CenterCrop', size=224),
+        ],
     ),
     batch_size=128,
     num_workers=8,

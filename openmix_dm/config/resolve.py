@@ -49,6 +49,8 @@ def _fill_samplers(config: Config) -> None:
         loader = config.get(f'{phase}_dataloader')
         if loader is not None:
             loader.setdefault('sampler', {'type': sampler})
+            # Workers of an evaluation that are kept hold their memory, and batches ahead, while training goes on.
+            loader.setdefault('persistent_workers', phase == 'train')
     accumulation = _accumulation(config)
     if accumulation > 1 and config.train_dataloader.sampler.type in ('TrainBatches', 'SubsetBatches'):
         config.train_dataloader.sampler.setdefault('multiple_of', accumulation)

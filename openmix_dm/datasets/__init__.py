@@ -8,7 +8,7 @@ from openmix_dm.datasets.image_folder import ImageFolder
 from openmix_dm.datasets.image_list import ImageList
 from openmix_dm.datasets.imagenet import ImageNet
 from openmix_dm.datasets.samplers.epoch_batches import EvalBatches, SubsetBatches, TrainBatches
-from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.sample_index import SampleBatch, SampleIndex
 from openmix_dm.datasets.samplers.stream_batches import StreamBatches
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.datasets.tensor_images import TensorImages
@@ -59,6 +59,7 @@ __all__ = [
     'RandomResizedCrop',
     'Resize',
     'ResizeShortEdge',
+    'SampleBatch',
     'SampleIndex',
     'SelfTuningRandAugment',
     'StreamBatches',

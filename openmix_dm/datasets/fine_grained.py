@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
-from openmix_dm.datasets.image_list import read_lines, read_list
+from openmix_dm.datasets.image_list import index_list, read_lines
+from openmix_dm.datasets.reading.decode import MAX_PIXELS
+from openmix_dm.datasets.reading.file_source import FileSource
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -22,8 +24,9 @@ class IndexedImages(ImageFiles):
         split: 'train' or 'test'. Default: 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -38,7 +41,8 @@ class IndexedImages(ImageFiles):
         root: str | None = None,
         split: str = 'train',
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
@@ -49,8 +53,9 @@ class IndexedImages(ImageFiles):
                 todo = how_to_prepare(self.name, folder)
                 raise DataError(f'{folder} has no {self.title} as it is prepared ({file} is missing); {todo}')
         classes = read_lines(folder / 'classes.txt')
-        paths, labels = read_list(folder / f'{split}.txt', len(classes))
-        super().__init__(folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
+        paths, labels = index_list(folder / f'{split}.txt', len(classes))
+        reading = (imdecode_backend, max_pixels, on_error, skip_limit)
+        super().__init__(FileSource(str(folder)), paths, labels, classes, transforms, *reading)
 
 
 @DATASETS.register_module()
@@ -65,8 +70,9 @@ class CUB200(IndexedImages):
         split: 'train' or 'test'. Default: 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -92,8 +98,9 @@ class Aircraft(IndexedImages):
         split: 'train' or 'test'. Default: 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -118,8 +125,9 @@ class Cars(IndexedImages):
         split: 'train' or 'test'. Default: 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.

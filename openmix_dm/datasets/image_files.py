@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,16 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.decode import Damaged, check_decoder, decode_image, read_file
+from openmix_dm.datasets.reading.damaged import Damaged
+from openmix_dm.datasets.reading.decode import MAX_PIXELS, check_backend, decode_image
+from openmix_dm.datasets.reading.file_source import FileSource
+from openmix_dm.datasets.reading.index_cache import encode_paths
 from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of, key_of, seed_draws
 from openmix_dm.datasets.tensor_images import transform_batch
 from openmix_dm.datasets.transforms.image import to_tensor
 from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.registry import TRANSFORMS
+from openmix_dm.utils.checks import positive
 
 SKIP_LIMIT = 100
 Batch = dict[str, Tensor]
@@ -33,8 +36,9 @@ class DecodedImages(Dataset):
         classes: names of the classes, in the order of the labels.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Or configs of batch transforms. Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -51,13 +55,15 @@ class DecodedImages(Dataset):
         labels: np.ndarray,
         classes: list[str],
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
         self.where, self.labels, self.classes = where, labels, classes
         self.transforms = [TRANSFORMS.build(transform) for transform in transforms]
-        self.decoder = check_decoder(decoder)
+        self.imdecode_backend = check_backend(imdecode_backend)
+        self.max_pixels = int(positive('max_pixels', max_pixels))
         self.damaged = Damaged(on_error, skip_limit, len(labels))
 
     @property
@@ -74,7 +80,7 @@ class DecodedImages(Dataset):
     def transforms(self, transforms: list[Any]) -> None:
         self._transforms, self.takes_batches = transforms, take_batches(transforms)
 
-    def read_bytes(self, index: int) -> tuple[bytes | np.ndarray, str]:
+    def read_bytes(self, index: int) -> tuple[bytes, str]:
         """Return the encoded image, and what it is called in messages."""
         raise NotImplementedError
 
@@ -116,6 +122,11 @@ class DecodedImages(Dataset):
             image = transform(image)
         return to_tensor(image)
 
+    def decode_row(self, index: int) -> np.ndarray:
+        """Decode the image at a place."""
+        content, label = self.read_bytes(index)
+        return decode_image(content, label, self.imdecode_backend, self.max_pixels)
+
     def _whole_batch(self, samples: Sequence[SampleIndex | int]) -> Batch:
         keys = [key for sample in samples if (key := key_of(sample)) is not None]
         read = [self._read(index_of(sample), may_skip=bool(keys)) for sample in samples]
@@ -136,8 +147,7 @@ class DecodedImages(Dataset):
         for candidate in range(index, index + len(self)):
             place = candidate % len(self)
             try:
-                content, label = self.read_bytes(place)
-                return place, decode_image(content, label, self.decoder)
+                return place, self.decode_row(place)
             except DataError as error:
                 if not may_skip:
                     raise
@@ -161,14 +171,15 @@ class ImageFiles(DecodedImages):
     """Serve images that are decoded from their files one by one.
 
     Args:
-        folder: that the paths are relative to.
-        paths: of the images.
+        files: where the images are.
+        paths: of the images below its root, as one array of bytes (N,) or as strings.
         labels: of the images, (N,).
         classes: names of the classes, in the order of the labels.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Or configs of batch transforms. Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -177,29 +188,29 @@ class ImageFiles(DecodedImages):
 
     def __init__(
         self,
-        folder: Path,
-        paths: Sequence[str],
+        files: FileSource,
+        paths: np.ndarray | Sequence[str],
         labels: np.ndarray,
         classes: list[str],
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
-        super().__init__(str(folder), labels, classes, transforms, decoder, on_error, skip_limit)
-        self.folder = folder
-        # Paths as one array of bytes: a million Python strings would be copied into every worker, page by page.
-        self.paths = np.array([os.fsencode(path) for path in paths], dtype=np.bytes_)
+        reading = (imdecode_backend, max_pixels, on_error, skip_limit)
+        super().__init__(files.root, labels, classes, transforms, *reading)
+        self.files, self.folder, self.paths = files, files.folder, encode_paths(paths)
 
-    def read_bytes(self, index: int) -> tuple[bytes | np.ndarray, str]:
+    def read_bytes(self, index: int) -> tuple[bytes, str]:
         """Return the content of an image's file, and its path."""
-        path = f'{self.folder}/{os.fsdecode(self.paths[index])}'
-        return read_file(path), path
+        name = self.file_name(index)
+        return self.files.read(name), self.files.path(name)
 
     def file_name(self, index: int) -> str:
-        """Return the path of an image below the folder."""
+        """Return the path of an image below the root."""
         return os.fsdecode(self.paths[index])
 
-    def path(self, index: int) -> Path:
-        """Return the file of an image."""
-        return self.folder / self.file_name(index)
+    def path(self, index: int) -> str:
+        """Return the whole name of the file of an image."""
+        return self.files.path(self.file_name(index))

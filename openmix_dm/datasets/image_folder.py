@@ -1,13 +1,18 @@
 """Images in folders, one folder a class, as ImageNet is unpacked."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.reading.decode import MAX_PIXELS
+from openmix_dm.datasets.reading.file_source import FileSource
+from openmix_dm.datasets.reading.index_cache import FOLDER, Source, load_index
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -29,8 +34,9 @@ class ImageFolder(ImageFiles):
         split: name of the folder below root, such as 'train'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -41,20 +47,24 @@ class ImageFolder(ImageFiles):
     """
 
     name = 'this data set'
+    folder: Path
 
     def __init__(
         self,
         root: str,
         split: str,
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
         self.folder = resolve_root(root) / split
         classes = self._list_classes()
-        paths, labels = list_images(self.folder, classes)
-        super().__init__(self.folder, paths, labels, classes, transforms, decoder, on_error, skip_limit)
+        source = look_at(self.folder, classes)
+        paths, labels = load_index(source, lambda: list_images(source.place, classes), len(classes))
+        reading = (imdecode_backend, max_pixels, on_error, skip_limit)
+        super().__init__(FileSource(str(self.folder)), paths, labels, classes, transforms, *reading)
 
     def _list_classes(self) -> list[str]:
         classes = list_folders(self.folder)
@@ -72,12 +82,24 @@ class ImageFolder(ImageFiles):
         )
 
 
+@contextmanager
+def listing(folder: Path) -> Iterator[None]:
+    """Name a folder that cannot be listed: it was there a moment ago, or is not ours to read."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f'{folder} cannot be listed ({error.strerror}); is it still there, and may you read it?'
+        ) from None
+
+
 def list_folders(folder: Path) -> list[str]:
     """Return the sorted names of the folders in a folder; none if it is not there."""
-    if not folder.is_dir():
-        return []
-    with os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir())
+    with listing(folder):
+        if not folder.is_dir():
+            return []
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir() and entry.name != FOLDER)
 
 
 def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
@@ -92,12 +114,29 @@ def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
         )
 
 
+def look_at(folder: Path, classes: list[str]) -> Source:
+    """Return what tells whether an index of class folders is still right, without listing them.
+
+    A file that is added, removed or renamed changes the times of its folder. Both of them count: copying tools set the
+    first one back, and nobody can set the second.
+    """
+    looked = time.monotonic_ns()
+    times: list[list[Any]] = []
+    for name in classes:
+        with listing(folder / name):
+            status = (folder / name).stat()
+        times.append([name, status.st_mtime_ns, status.st_ctime_ns])
+    changed = max(max(row[1:]) for row in times)
+    return Source(folder, {'extensions': list(EXTENSIONS), 'classes': times}, changed, looked)
+
+
 def list_images(folder: Path, classes: list[str]) -> tuple[list[str], np.ndarray]:
     """Return the images as class/file, with their labels."""
     paths: list[str] = []
     labels: list[int] = []
     for label, name in enumerate(classes):
-        files = sorted(entry.name for entry in os.scandir(folder / name))
+        with listing(folder / name), os.scandir(folder / name) as entries:
+            files = sorted(entry.name for entry in entries)
         images = [f'{name}/{file}' for file in files if file.lower().endswith(EXTENSIONS)]
         paths += images
         labels += [label] * len(images)

@@ -16,8 +16,9 @@ class ImageNet(ImageFolder):
         split: 'train' or 'val'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.

@@ -9,7 +9,7 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.data import DataLoader
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
 from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
@@ -145,12 +145,16 @@ def _phase(config: Config, phase: str, loader: DataLoader | None) -> dict[str, A
     return {**parts, f'{phase}_evaluator': config[f'{phase}_evaluator']}
 
 
-def describe_reading(loaders: dict[str, DataLoader | None]) -> dict[str, dict[str, Any]]:
-    """Return decoder and interpolations of each phase; a data set that lives in tensors has no decoder."""
+def describe_reading(loaders: dict[str, DataLoader | None]) -> dict[str, Any]:
+    """Return decoder and interpolations of each phase; a data set that lives in tensors has no decoder.
+
+    Images are smoothed where they get smaller (`antialias`); runs of earlier versions, which did not, lack the entry.
+    """
     datasets = {phase: loader.dataset for phase, loader in loaders.items() if loader is not None}
     return {
-        'decoder': {phase: getattr(dataset, 'decoder', None) for phase, dataset in datasets.items()},
+        'decoder': {phase: getattr(dataset, 'imdecode_backend', None) for phase, dataset in datasets.items()},
         'interpolation': {phase: interpolations(dataset) for phase, dataset in datasets.items()},
+        'antialias': True,
     }
 
 

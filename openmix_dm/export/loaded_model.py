@@ -104,7 +104,7 @@ class ImageTransform:
 
 def read_pixels(image: Any) -> np.ndarray:
     """Return an RGB array (H, W, 3) of bytes from a file, a PIL image or an array."""
-    from openmix_dm.datasets.decode import read_image
+    from openmix_dm.datasets.reading.decode import read_image
 
     if isinstance(image, str | Path):
         return read_image(Path(image))

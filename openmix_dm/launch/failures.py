@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from openmix_dm.errors import DataError, Failure, ResourceError
+from openmix_dm.errors import DataError, Failure, ResourceError, first_line
 from openmix_dm.launch.group import lost_connection
 
 FULL = {errno.ENOSPC: 'no space is left', errno.EDQUOT: 'the quota is used up', errno.EFBIG: 'a file became too large'}
@@ -25,13 +25,13 @@ def explain(error: BaseException) -> BaseException:
         return _without_worker_traceback(error)
     if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error):
         return ResourceError(
-            f'memory has run out ({_first_line(error)}); lower global_batch_size, or keep it and set '
+            f'memory has run out ({first_line(error)}); lower global_batch_size, or keep it and set '
             'optim_wrapper.accumulative_counts'
         )
     if isinstance(error, OSError) and error.errno in FULL:
-        return ResourceError(f'{FULL[error.errno]} ({_first_line(error)}); make room, then go on with --resume')
+        return ResourceError(f'{FULL[error.errno]} ({first_line(error)}); make room, then go on with --resume')
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
-        return ResourceError(f'cannot write ({_first_line(error)})')
+        return ResourceError(f'cannot write ({first_line(error)})')
     if isinstance(error, RuntimeError):
         return _worker_failure(str(error)) or lost_connection(error) or error
     return error
@@ -77,7 +77,3 @@ def _without_worker_traceback(failure: Failure) -> Failure:
         return failure
     last = text[text.rindex(type(failure).__name__ + ': ') :]
     return type(failure)(last.partition(': ')[2].strip())
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
 LOST = ('gloo', 'pair closure')  # what gloo says of a peer that is gone, not always with its name
 KEYS = 'openmix_dm'
+LOOKS = 5000  # looks into the store a second that all ranks together take: a tenth of what it can answer
 _RENDEZVOUS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
 
 
@@ -89,22 +90,25 @@ def rendezvous(rank: int, world_size: int, timeout: float) -> Any:
         ) from None
     restart = os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')
     store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_RENDEZVOUS)}', shared)
-    store.set(f'joined/{rank}', 'yes')
-    absent = absent_ranks(store, 'joined', world_size, timeout)
+    absent = report(store, 'joined', rank, world_size, timeout)
     if absent:
         raise DistributedError(f'rank {rank}: after {timeout:g} s {_ranks(absent)} of {world_size} had not joined')
     return store
 
 
-def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> list[int]:
-    """Return the ranks that have not reported an event within a time."""
-    deadline = time.monotonic() + timeout
-    absent = list(range(world_size))
+def report(store: Any, event: str, rank: int, world_size: int, timeout: float) -> list[int]:
+    """Report an event of this rank, and return the ranks that have not reported it within a time.
+
+    All reports are one value of the store, so that a look at it is one request. With a value for each rank, a thousand
+    ranks would ask rank 0, which keeps the store, a million times.
+    """
+    store.append(event, f'{rank} ')
+    deadline, pause = time.monotonic() + timeout, max(0.05, world_size / LOOKS)
     while True:
-        absent = [rank for rank in absent if not store.check([f'{event}/{rank}'])]
+        absent = {*range(world_size)} - {*map(int, store.get(event).split())}
         if not absent or time.monotonic() > deadline:
-            return absent
-        time.sleep(0.05)
+            return sorted(absent)
+        time.sleep(pause)
 
 
 def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedError | None:
@@ -125,11 +129,8 @@ def silent_ranks(patience: float) -> list[int]:
 
     def ask() -> None:
         store = dist.distributed_c10d._get_default_store()
-        try:
-            store.set(f'lost/{dist.get_rank()}', 'yes')
-            found.append(absent_ranks(store, 'lost', dist.get_world_size(), patience))
-        except RuntimeError:
-            pass
+        with suppress(RuntimeError):
+            found.append(report(store, 'lost', dist.get_rank(), dist.get_world_size(), patience))
 
     # In a thread, because rank 0 keeps the store: if it hangs, the question hangs, and that is the answer.
     asking = threading.Thread(target=ask, daemon=True)
@@ -157,7 +158,10 @@ def _forget_frames(error: BaseException | None) -> None:
 
 
 def _ranks(ranks: list[int]) -> str:
-    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(map(str, ranks))}'
+    """Name ranks in order, neighbours by the first and the last: a node that is lost is one word, not eight."""
+    rows = [[rank for _, rank in row] for _, row in itertools.groupby(enumerate(ranks), lambda pair: pair[1] - pair[0])]
+    names = [f'{row[0]}-{row[-1]}' if len(row) > 1 else f'{row[0]}' for row in rows]
+    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(names)}'
 
 
 def _first_line(error: BaseException) -> str:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openmix_dm.datasets.decode import read_image
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.image_folder import EXTENSIONS
+from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.datasets.transforms.image import CenterCrop, ResizeShortEdge
 from openmix_dm.errors import DataError
 

@@ -11,7 +11,7 @@ from openmix_dm.analysis.benchmarks import lone_mixing as mixers
 from openmix_dm.analysis.benchmarks import loss_functions as losses
 from openmix_dm.analysis.benchmarks import mixed_steps, timing
 from openmix_dm.commands import benchmark as command
-from openmix_dm.datasets.decode import read_image
+from openmix_dm.datasets.reading.decode import read_image
 
 
 def work(times):

@@ -1,5 +1,6 @@
 """tools/table.py as a user types it."""
 
+import json
 import os
 import shlex
 import signal
@@ -157,6 +158,35 @@ def test_a_failure_is_named_with_its_cell_and_exit_code(runs, tmp_path):
     assert 'imagenet/r50_mixup seed 0 FAILED with exit code 3: data: ' in out
     assert 'cells: r/c; log: ' in out
     assert err.strip().splitlines()[-1].startswith('openmix_dm: FAILED cause=runs: 1 failed')
+
+
+F1_TABLE = """
+title = 'Macro F1 of the digits after the last epoch'
+columns = ['MCE', 'DM(CE)']
+rows = {'Mixup': ['digits/r8_mixup.py', 'digits/r8_mixup_dm.py']}
+baseline = 'MCE'
+metric = 'multiclass_f1_score'
+protocol = 'last'
+trials = 1
+"""
+F1 = (
+    "val_evaluator=[dict(type='TopK'),dict(type='TorchMetric',metric='MulticlassF1Score',options=dict(num_classes=10))]"
+)
+
+
+@pytest.mark.slow
+def test_a_table_of_another_packages_metric(tmp_path):
+    """Torchmetrics' F1, not the accuracy, is what both runs are compared by."""
+    path, work = write_table(tmp_path, F1_TABLE, 'f1'), tmp_path / 'work'
+    code, out, err = tool('table', 'run', path, '--work-dirs', work, *TINY, F1)
+    assert code == 0, err
+    code, out, err = tool('table', 'collect', path, '--work-dirs', work, '--format', 'json')
+    assert code == 0, err
+    cells = json.loads(out)['cells']
+    for cell, name in zip(cells, ('r8_mixup', 'r8_mixup_dm'), strict=True):
+        last = RunFolder(work / 'digits' / name / 'seed0').records('val')[-1]
+        assert 0 < last['multiclass_f1_score'] < 1
+        assert cell['mean'] == pytest.approx(last['multiclass_f1_score'])
 
 
 def wait_for(condition, seconds=240):

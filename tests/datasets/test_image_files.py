@@ -7,7 +7,7 @@ import torch
 from support.archive_layouts import jpeg
 
 from openmix_dm.datasets import ImageFolder, SampleIndex
-from openmix_dm.datasets.decode import read_image
+from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.engine.loader import collate
 from openmix_dm.errors import DataError
 
@@ -98,7 +98,7 @@ def test_simplejpeg_sees_rot_inside_a_jpeg(tmp_path):
 
 
 def test_bad_settings_are_refused(root_dir):
-    for wrong in ({'decoder': 'pil'}, {'on_error': 'ignore'}, {'skip_limit': -1}):
+    for wrong in ({'imdecode_backend': 'pil'}, {'on_error': 'ignore'}, {'skip_limit': -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             ImageFolder(str(root_dir), 'train', **wrong)
 

@@ -26,6 +26,7 @@ def test_decoder_and_interpolation_of_each_phase(tmp_path):
             'train': {'Resize': 'bilinear', 'RandAugment': 'bicubic'},
             'val': {'ResizeShortEdge': 'bicubic'},
         },
+        'antialias': True,
     }
 
 

@@ -141,9 +141,9 @@ def test_f9_damaged_image(name, images, tmp_path):
     image is counted, and the same one stands in for it in each run."""
     bad = images / 'train' / 'class3' / '1.jpg'
     DAMAGES[name](bad)
-    check_failed(train_images(tmp_path / 'run', images, decoder='simplejpeg'), 3, 'data', str(bad))
+    check_failed(train_images(tmp_path / 'run', images, imdecode_backend='simplejpeg'), 3, 'data', str(bad))
     for run in ('a', 'b'):
-        outcome = train_images(tmp_path / run, images, decoder='simplejpeg', on_error='skip')
+        outcome = train_images(tmp_path / run, images, imdecode_backend='simplejpeg', on_error='skip')
         assert outcome.code == 0, outcome.err
         assert f'skipped (1 of at most 100): {bad}' in outcome.err
     check_same_run(tmp_path / 'a', tmp_path / 'b')
@@ -156,7 +156,7 @@ def test_f10_zeroed_bytes_inside_an_image(images, tmp_path):
     middle = len(content) // 2
     content[middle : middle + 400] = bytes(400)
     bad.write_bytes(content[: bad.stat().st_size])
-    check_failed(train_images(tmp_path / 'run', images, decoder='simplejpeg'), 3, 'data', str(bad))
+    check_failed(train_images(tmp_path / 'run', images, imdecode_backend='simplejpeg'), 3, 'data', str(bad))
 
 
 LONG = ('train_cfg.max_epochs=2000', 'train_dataloader.num_workers=1', 'default_hooks.records.interval=1', EVERY_SECOND)

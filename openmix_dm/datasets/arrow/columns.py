@@ -27,12 +27,12 @@ class ImageColumn:
         )  # fmt: skip
         self._rows, self._fields = data.data.column(key), _fields(schema.field(key).type)
 
-    def content(self, index: int) -> np.ndarray | None:
+    def content(self, index: int) -> bytes | None:
         """Return the bytes of an image; None if the table has none."""
         row = self._rows[index]
         if self._fields and row.is_valid:
             row = row['bytes']
-        return np.frombuffer(row.as_buffer(), dtype=np.uint8) if row.is_valid else None
+        return row.as_py()
 
     def path(self, index: int) -> str:
         """Return what the table calls an image; '' if it has no name."""

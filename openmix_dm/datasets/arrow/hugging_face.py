@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from openmix_dm.datasets.arrow.columns import ImageColumn, read_labels
 from openmix_dm.datasets.arrow.opening import PACKED, open_split, read_record
-from openmix_dm.datasets.decode import read_file
 from openmix_dm.datasets.image_files import SKIP_LIMIT, DecodedImages
+from openmix_dm.datasets.reading.decode import MAX_PIXELS, read_file
 from openmix_dm.datasets.splits.split_files import labels_hash
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
@@ -31,8 +29,9 @@ class HuggingFaceImages(DecodedImages):
         label_key: name of the column of labels. Default: 'label'.
         transforms: configs of transforms of one RGB uint8 array (H, W, 3), applied in order. The last may give several
             crops, (crops, H, W, 3). Or configs of batch transforms, where all images have one size. Default: ().
-        decoder: 'cv2', or 'simplejpeg', which gives the same pixels, is a little faster and refuses JPEGs that are
-            damaged inside. Default: 'cv2'.
+        imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
+            JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
         skip_limit: number of different images that may be skipped; one more is an error. Each rank counts for itself.
@@ -51,7 +50,8 @@ class HuggingFaceImages(DecodedImages):
         image_key: str = 'image',
         label_key: str = 'label',
         transforms: Sequence[dict[str, Any]] = (),
-        decoder: str = 'cv2',
+        imdecode_backend: str = 'cv2',
+        max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
         config_name: str | None = None,
@@ -61,10 +61,11 @@ class HuggingFaceImages(DecodedImages):
         where = f'{self.folder or path} ({split})'
         labels, classes = read_labels(data, label_key, where)
         self._images = ImageColumn(data, image_key, where)
-        super().__init__(where, labels, classes, transforms, decoder, on_error, skip_limit)
+        reading = (imdecode_backend, max_pixels, on_error, skip_limit)
+        super().__init__(where, labels, classes, transforms, *reading)
         self.name = self._compare_record(split)
 
-    def read_bytes(self, index: int) -> tuple[bytes | np.ndarray, str]:
+    def read_bytes(self, index: int) -> tuple[bytes, str]:
         """Return the stored bytes of an image, or those of the file that its row names, and the place of the row."""
         name = self.file_name(index)
         label = f'{self.where}, row {index}' + (f' ({name})' if name else '')

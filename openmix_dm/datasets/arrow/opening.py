@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
-from openmix_dm.errors import ConfigError, DataError
+from openmix_dm.errors import ConfigError, DataError, first_line
 
 HUB_NAME = re.compile(r'[\w.-]+/[\w.-]+')
 OLDEST = 4  # major version of `datasets`; before it, a data set could bring a script of its own
@@ -114,7 +114,7 @@ def _opened(load: Any, folder: Path) -> Any:
     try:
         return load(str(folder))
     except Exception as error:  # whatever pyarrow and others say of a damaged file
-        raise DataError(f'{folder} cannot be opened ({_line(error)}); it is damaged or not whole') from error
+        raise DataError(f'{folder} cannot be opened ({first_line(error)}); it is damaged or not whole') from error
 
 
 def _from_hub(datasets: Any, name: str, split: str, config_name: str | None, revision: str | None) -> Any:
@@ -152,8 +152,4 @@ def _load(datasets: Any, path: str, label: str, todo: str, **options: Any) -> An
     try:
         return datasets.load_dataset(path, **options)
     except Exception as error:  # of the network, of files of any kind, of names
-        raise DataError(f'{label} cannot be opened: {_line(error)}{todo and "; "}{todo}') from error
-
-
-def _line(error: Exception) -> str:
-    return f'{type(error).__name__}: {" ".join(str(error).split())[:300]}'
+        raise DataError(f'{label} cannot be opened: {first_line(error)}{todo and "; "}{todo}') from error

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from openmix_dm.datasets.decode import read_image
 from openmix_dm.datasets.image_folder import EXTENSIONS, SPLITS, list_folders
 from openmix_dm.datasets.image_list import read_list
 from openmix_dm.datasets.prepare.archives import meter
+from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.errors import DataError
 
 

@@ -25,7 +25,7 @@ def check_packed(root: Path, quick: bool) -> list[str]:
     for split in listed:
         try:
             problems += _file_problems(root / split)
-            data = HuggingFaceImages(str(root), split, decoder=_strictest())
+            data = HuggingFaceImages(str(root), split, imdecode_backend=_strictest())
         except Failure as error:
             problems.append(f'{split}: {error}')
             continue

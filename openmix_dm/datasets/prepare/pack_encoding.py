@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.arrow.opening import import_datasets
-from openmix_dm.datasets.decode import decode_image
+from openmix_dm.datasets.reading.decode import decode_image
 from openmix_dm.datasets.tensor_images import TensorImages
+from openmix_dm.datasets.transforms.image import ResizeShortEdge
 from openmix_dm.errors import DataError
 
 QUALITY = 95
@@ -102,31 +103,15 @@ def encode(dataset: Any, index: int, packing: Packing) -> bytes:
     else:
         content, label = dataset.read_bytes(index)
         if packing.short_edge is not None:
-            image = decode_image(content, label)
+            image = decode_image(content, label, max_pixels=dataset.max_pixels)
     if image is not None and packing.short_edge is not None and min(image.shape[:2]) > packing.short_edge:
-        return _save(_shrink(image, packing.short_edge), 'JPEG', quality=packing.quality)
-    if content is None:
-        return _save(_picture(image), 'PNG')
-    return bytes(content)
+        return _save(ResizeShortEdge(packing.short_edge)(image), 'JPEG', quality=packing.quality)
+    return _save(image, 'PNG') if content is None else content
 
 
-def _shrink(image: np.ndarray, short_edge: int) -> Any:
-    """Resize as ResizeShortEdge does, by Pillow, which smooths what gets smaller."""
-    from PIL.Image import Resampling
-
-    height, width = image.shape[:2]
-    scale = short_edge / min(height, width)
-    size = max(short_edge, int(width * scale)), max(short_edge, int(height * scale))
-    return _picture(image).resize(size, Resampling.BILINEAR)
-
-
-def _picture(image: Any) -> Any:
+def _save(image: Any, kind: str, **options: Any) -> bytes:
     from PIL import Image
 
-    return Image.fromarray(np.ascontiguousarray(image))
-
-
-def _save(picture: Any, kind: str, **options: Any) -> bytes:
     file = io.BytesIO()
-    picture.save(file, kind, **options)
+    Image.fromarray(np.ascontiguousarray(image)).save(file, kind, **options)
     return file.getvalue()

@@ -9,11 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.datasets.samplers.sample_index import BatchDraws, seed_draws
-from openmix_dm.datasets.transforms.image import check_size, to_tensor
+from openmix_dm.datasets.transforms.image import check_interpolation, check_size, to_tensor
 from openmix_dm.registry import TRANSFORMS
-from openmix_dm.utils.checks import one_of
-
-MODES = {'bilinear': 'bilinear', 'bicubic': 'bicubic', 'nearest': 'nearest-exact'}  # ours to torch's
 
 
 @TRANSFORMS.register_module()
@@ -73,16 +70,16 @@ class BatchResize:
     needs_draws = False
 
     def __init__(self, size: int, interpolation: str = 'bicubic') -> None:
-        self.size, self.interpolation = check_size(size), one_of('interpolation', interpolation, MODES)
+        self.size, self.interpolation = check_size(size), check_interpolation(interpolation)
 
     def __call__(self, images: Tensor, generator: torch.Generator | None) -> Tensor:
         """Return the resized images."""
-        smooth = self.interpolation != 'nearest'
-        return F.interpolate(images, (self.size, self.size), mode=MODES[self.interpolation], antialias=smooth)
+        size, smooth = (self.size, self.size), self.interpolation != 'nearest'
+        return F.interpolate(images, size, mode=self.interpolation if smooth else 'nearest-exact', antialias=smooth)
 
 
 def keys_of(generator: torch.Generator, count: int) -> list[int]:
     """Return the keys of the samples of a batch; a plain generator draws them."""
     if isinstance(generator, BatchDraws):
-        return generator.keys
+        return generator.keys.tolist()
     return torch.randint(1 << 62, (count,), generator=generator).tolist()

@@ -218,6 +218,20 @@ def test_a_damaged_image_names_its_row_or_is_skipped(tmp_path, capfd):
         data[1]  # an evaluation never skips
 
 
+def test_an_image_that_is_too_large_is_refused(saved):
+    with pytest.raises(
+        DataError, match=r'row 0 is refused: its header promises 30 x 20 pixels, more than max_pixels=599'
+    ):
+        HuggingFaceImages(str(saved), max_pixels=599)[0]
+
+
+def test_backends_are_those_of_image_files(saved):
+    by_pillow = HuggingFaceImages(str(saved), imdecode_backend='pillow')
+    assert np.array_equal(by_pillow.decode(0), np.array(Image.open(io.BytesIO(FILES[0]))))
+    with pytest.raises(ValueError, match='imdecode_backend must be one of'):
+        HuggingFaceImages(str(saved), imdecode_backend='guess')
+
+
 def test_draws_follow_the_key(saved):
     resized = [{'type': 'RandomResizedCrop', 'size': 8}, FLIP]
     data = HuggingFaceImages(str(saved), transforms=resized)

@@ -1,0 +1,1 @@
+"""Bytes of images, wherever they are stored, and what they decode to."""
