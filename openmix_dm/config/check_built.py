@@ -11,7 +11,7 @@ from typing import Any
 from mmengine.registry import Registry
 
 from openmix_dm.errors import ConfigError, Failure
-from openmix_dm.registry import SCOPE, Built
+from openmix_dm.registry import SCOPE, TRANSFORMS, Built, TransformRegistry
 from openmix_dm.utils.signatures import Arguments, arguments_of, describe, fits
 from openmix_dm.utils.suggest import did_you_mean, nearest
 
@@ -48,7 +48,9 @@ def _check_class(path: str, built: Built, registry: Registry, value: Mapping[str
     kind = value.get('type', built.default)
     if kind is None:
         raise ConfigError(f'{path} has no type (known: {", ".join(sorted(names_in(registry)))})')
-    target = registry.get(kind) if isinstance(kind, str) else kind
+    kind = TRANSFORMS.name_of(kind) or kind  # a class of another package stands for its adapter
+    with refusing(f'{path}.type'):
+        target = registry.get(kind) if isinstance(kind, str) else kind
     if not callable(target) and not isinstance(kind, str):
         raise ConfigError(f'{path}.type must be a class or the name of one, got {kind!r}')
     if target is None:
@@ -63,6 +65,9 @@ def _check_class(path: str, built: Built, registry: Registry, value: Mapping[str
             check_built(f'{path}.{key}', declared if isinstance(declared, Built) else Built(declared), inner)
         elif _is_ours(target) and isinstance(inner, Mapping) and 'type' in inner and key != 'type':
             raise ConfigError(f'{path}.{key} names a type, but {kind} builds nothing from it')
+    if hasattr(target, 'try_out'):  # it knows of values that no signature tells about
+        with refusing(path):
+            target.try_out({key: inner for key, inner in value.items() if key != 'type'})
 
 
 def _is_ours(target: Any) -> bool:
@@ -84,6 +89,8 @@ def _check_arguments(path: str, kind: str, arguments: Arguments, value: Mapping[
 
 def names_in(registry: Registry) -> set[str]:
     """Return all names that a registry knows, those of mmengine too."""
+    if isinstance(registry, TransformRegistry):
+        return registry.names()
     registry.import_from_location()
     return set(registry.module_dict) | (set(registry.parent.module_dict) if registry.parent else set())
 

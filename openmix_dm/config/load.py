@@ -4,7 +4,6 @@ import ast
 import hashlib
 import importlib
 import json
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from pprint import pformat
@@ -54,12 +53,20 @@ def name_types(value: Any) -> Any:
 def _name_of(kind: Any) -> Any:
     if isinstance(kind, str):
         module, _, name = kind.rpartition('.')
-        found = getattr(sys.modules.get(module), name, None) if module else None
+        found = getattr(_imported(module), name, None) if module else None
     else:
         found = kind
     if found is None or isinstance(found, str):
         return kind
     return registered_name(found) or f'{found.__module__}.{found.__qualname__}'
+
+
+def _imported(module: str) -> Any:
+    """Import what a config of the user names; mmengine has left that to whoever builds it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:  # a scope of mmengine's registries, such as `mmpretrain.ResNet`
+        return None
 
 
 def load_run_config(

@@ -154,11 +154,8 @@ def _square(size: int) -> Step:
     """Return a transform that cuts the largest central square out and resizes it."""
     from openmix_dm.datasets.transforms.image import CenterCrop, ResizeShortEdge
 
-    def apply(image: np.ndarray) -> np.ndarray:
-        shrinking = min(image.shape[:2]) > size
-        return CenterCrop(size)(ResizeShortEdge(size, 'area' if shrinking else 'bilinear')(image))
-
-    return apply
+    crop, resize = CenterCrop(size), ResizeShortEdge(size)
+    return lambda image: crop(resize(image))
 
 
 def _of_one(step: Callable[[Tensor, Any], Tensor]) -> Step:
