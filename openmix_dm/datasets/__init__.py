@@ -1,5 +1,6 @@
 """Data sets, what is done to their images, and the samplers that order them."""
 
+from openmix_dm.datasets.arrow.hugging_face import HuggingFaceImages
 from openmix_dm.datasets.cifar import CIFAR10, CIFAR100
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.fine_grained import CUB200, Aircraft, Cars
@@ -48,6 +49,7 @@ __all__ = [
     'Digits',
     'EvalBatches',
     'FixMatchRandAugment',
+    'HuggingFaceImages',
     'ImageFolder',
     'ImageList',
     'ImageNet',

@@ -52,10 +52,16 @@ class TensorImages(Dataset):
             keys = [key for sample in samples if (key := key_of(sample)) is not None]
         images = self.images.index_select(0, index)
         draws = BatchDraws(keys) if len(keys) else None
-        for transform in self.transforms:
-            if draws is not None or not getattr(transform, 'needs_draws', True):
-                images = transform(images, draws)
+        images = transform_batch(self.transforms, images, draws)
         return {'inputs': images, 'labels': self.labels.index_select(0, index)}
 
     def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
         return {name: values[0] for name, values in self.__getitems__([sample]).items()}
+
+
+def transform_batch(transforms: Sequence[Any], images: Tensor, draws: BatchDraws | None) -> Tensor:
+    """Apply batch transforms in order; those that draw are left out where there are no draws."""
+    for transform in transforms:
+        if draws is not None or not getattr(transform, 'needs_draws', True):
+            images = transform(images, draws)
+    return images

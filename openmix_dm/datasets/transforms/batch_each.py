@@ -27,6 +27,7 @@ class BatchEach:
         transforms = [dict(type='BatchEach', transforms=[dict(type='RandAugment')])]
     """
 
+    takes_batches = True
     needs_draws = False
     builds = {'transforms': TRANSFORMS}
 
@@ -65,6 +66,7 @@ class BatchResize:
         transforms = [dict(type='BatchResize', size=224)]
     """
 
+    takes_batches = True
     needs_draws = False
 
     def __init__(self, size: int, interpolation: str = 'bicubic') -> None:
