@@ -1,7 +1,7 @@
 """Images that are decoded one by one, from files or from wherever else their bytes are."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,12 +103,24 @@ class DecodedImages(Dataset):
         # not torch.tensor, which takes as long as a tenth of the decoding
         return {'inputs': pixels, 'labels': torch.from_numpy(np.array(self.labels[index]))}
 
-    @property
-    def __getitems__(self) -> Callable[[Sequence[SampleIndex | int]], Batch]:
-        """A whole batch at once; torch's loader asks for it where it exists, which it does for batch transforms."""
-        if not self.takes_batches:
-            raise AttributeError('__getitems__')
-        return self._whole_batch
+    def __getitems__(self, samples: Sequence[SampleIndex | int]) -> Batch:
+        """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
+        if self.takes_batches:
+            return self._whole_batch(samples)
+        items = [self[sample] for sample in samples]
+        first = items[0]['inputs'].shape
+        for sample, item in zip(samples, items, strict=True):
+            if item['inputs'].shape != first:
+                self._refuse_sizes([(index_of(samples[0]), first), (index_of(sample), item['inputs'].shape)])
+        return {name: torch.stack([item[name] for item in items]) for name in items[0]}
+
+    def _refuse_sizes(self, found: Sequence[tuple[int, Sequence[int]]]) -> None:
+        sizes = [f'{self.read_bytes(index)[1]} ({shape[-1]} x {shape[-2]} pixels)' for index, shape in found]
+        raise DataError(
+            f'the images of a batch have different sizes: {" and ".join(sizes)}; end the transforms of the data set '
+            "with one that gives all of them one size: dict(type='RandomResizedCrop', size=224) for training, "
+            "dict(type='ResizeShortEdge', size=256) and dict(type='CenterCrop', size=224) for tests"
+        )
 
     def decode(self, index: int) -> np.ndarray:
         """Return an image as it is stored, RGB uint8 (H, W, 3)."""
@@ -133,11 +145,7 @@ class DecodedImages(Dataset):
         first, shape = read[0][0], read[0][1].shape
         for index, image in read:
             if image.shape != shape:
-                sizes = f'image {first} {shape[1]} x {shape[0]}, image {index} {image.shape[1]} x {image.shape[0]}'
-                raise DataError(
-                    f'batch transforms need images of one size, got {sizes} pixels (width x height) in {self.where}; '
-                    'use transforms of one image, the last of which gives all images one size'
-                )
+                self._refuse_sizes([(first, shape[:2]), (index, image.shape[:2])])
         images = torch.stack([to_tensor(image) for _, image in read])
         images = transform_batch(self.transforms, images, BatchDraws(keys) if keys else None)
         return {'inputs': images, 'labels': torch.from_numpy(self.labels[[index for index, _ in read]])}

@@ -191,7 +191,7 @@ def load(views: Sequence[Any], images: np.ndarray, samples: SampleBatch) -> tupl
     """Return a batch in each view; every view has draws of its own."""
     places = images[samples.images]
     seen = [SampleBatch(places, keys(samples.keys, number)) for number in range(len(views))]
-    if hasattr(views[0], 'decode') and not any(hasattr(view, '__getitems__') for view in views):
+    if hasattr(views[0], 'decode') and not any(view.takes_batches for view in views):
         return _decoded_once(views, seen)
     return tuple(map(images_of, views, seen))
 

@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader
 
 from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
+from openmix_dm.datasets.samplers.sample_index import SampleBatch
 from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
 from openmix_dm.errors import ConfigError, DataError
@@ -103,7 +104,8 @@ def first_images(loader: DataLoader) -> Any:
     """Return a batch, or an image of it where they are read one by one."""
     dataset: Any = loader.dataset
     samples: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
-    return dataset.__getitems__(samples) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
+    one = samples[:1] if isinstance(samples, SampleBatch) else samples  # both streams of a batch cannot be taken apart
+    return dataset.__getitems__(one) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
 
 
 def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:

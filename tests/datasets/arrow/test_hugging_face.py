@@ -235,7 +235,7 @@ def test_backends_are_those_of_image_files(saved):
 def test_draws_follow_the_key(saved):
     resized = [{'type': 'RandomResizedCrop', 'size': 8}, FLIP]
     data = HuggingFaceImages(str(saved), transforms=resized)
-    assert not hasattr(data, '__getitems__')  # torch asks for images one by one
+    assert not data.takes_batches
     assert torch.equal(data[SampleIndex(0, 5)]['inputs'], data[SampleIndex(0, 5)]['inputs'])
     assert not torch.equal(data[SampleIndex(0, 5)]['inputs'], data[SampleIndex(0, 6)]['inputs'])
 
@@ -249,7 +249,7 @@ def test_ten_crops(saved):
 
 def test_batch_transforms_need_one_size(saved):
     data = HuggingFaceImages(str(saved), transforms=[CROP])
-    with pytest.raises(DataError, match=r'image 0 30 x 20, image 3 9 x 18 pixels .*transforms of one image'):
+    with pytest.raises(DataError, match=r'row 0 \(30 x 20 pixels\) and .*row 3 \(9 x 18 pixels\)'):
         data.__getitems__([SampleIndex(0, 1), SampleIndex(3, 2)])
 
 
