@@ -21,6 +21,7 @@ from openmix_dm.datasets.transforms.batch import (
     BatchRandomFlip,
 )
 from openmix_dm.datasets.transforms.batch_each import BatchEach, BatchResize
+from openmix_dm.datasets.transforms.batch_rand_augment import BatchFixMatchRandAugment, BatchRandAugment
 from openmix_dm.datasets.transforms.image import (
     CenterCrop,
     RandomCrop,
@@ -39,6 +40,8 @@ __all__ = [
     'Aircraft',
     'BatchCutout',
     'BatchEach',
+    'BatchFixMatchRandAugment',
+    'BatchRandAugment',
     'BatchRandomAffine',
     'BatchRandomContrast',
     'BatchRandomCrop',
