@@ -19,14 +19,14 @@ from openmix_dm.mixers import Mixer
 from openmix_dm.registry import SCOPE
 from openmix_dm.runs.model import build_model
 from openmix_dm.structures import tensors_in
-from openmix_dm.utils.dist import agree
+from openmix_dm.utils.dist import agree, build_together
 from openmix_dm.utils.modules import digest
 from openmix_dm.version import __version__
 
 
 def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> MixRunner:
     """Build loaders, model and runner; for training also loop, optimiser and schedules."""
-    loaders = {phase: build_loader(config, phase) for phase in phases}
+    loaders = build_together(lambda: {phase: build_loader(config, phase) for phase in phases})
     model = build_model(config)
     check_classes(model, loaders)
     set_up_streams(model, loaders.get('train'))

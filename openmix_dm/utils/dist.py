@@ -1,7 +1,7 @@
 """Several ranks that decide and count as one."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -9,6 +9,8 @@ from mmengine.dist import get_world_size
 from torch import Tensor
 
 from openmix_dm.errors import DistributedError, Failure
+
+Built = TypeVar('Built')
 
 
 def gather_rows(rows: Tensor) -> Tensor:
@@ -47,6 +49,24 @@ def decide_together(decide: Callable[[], None]) -> None:
     dist.broadcast_object_list(failure)
     if failure[0] is not None:
         raise failure[0]
+
+
+def build_together(build: Callable[[], Built]) -> Built:
+    """Build something on every rank; where some fail, raise on all what the first of them raises: nobody waits."""
+    if not several_ranks():
+        return build()
+    built: list[Built] = []
+    failures: list[Failure | None] = [None] * dist.get_world_size()
+    failure = None
+    try:
+        built.append(build())
+    except Failure as error:
+        failure = error
+    dist.all_gather_object(failures, failure)
+    first = next((error for error in failures if error is not None), None)
+    if first is not None:
+        raise first
+    return built[0]
 
 
 def agree(describe: Callable[[], dict[str, Any]]) -> None:

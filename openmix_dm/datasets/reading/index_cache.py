@@ -69,7 +69,7 @@ def load_index(
         paths, labels = make()
         index = encode_paths(paths), labels
         seconds = time.monotonic() - began
-        problem = keep(source, *index)
+        problem = keep(source, *index, num_classes)
     if problem and seconds > SLOW and get_rank() == 0:
         print(
             f'openmix_dm: listing {len(labels):,} images of {source.place} took {seconds:.0f} s, and will at every '
@@ -101,16 +101,16 @@ def parse(content: bytes, source: Source, num_classes: int | None) -> Index:
     The file is the sha256 of the rest, a line of JSON, the paths, each filled up with NUL to the longest, and the
     labels.
     """
-    digest, _, rest = content.partition(b'\n')
-    if hashlib.sha256(rest).hexdigest().encode() != digest:
+    start = content.index(b'\n') + 1
+    body = content.index(b'\n', start) + 1  # places instead of parts: copies would take longer than all the rest
+    if hashlib.sha256(memoryview(content)[start:]).hexdigest().encode() != content[: start - 1]:
         raise ValueError('damaged')
-    line, _, body = rest.partition(b'\n')
-    header = json.loads(line)
+    header = json.loads(content[start:body])
     images, width = header['images'], header['width']
-    if header != describe(source, images, width) or len(body) != images * (width + LABEL.itemsize):
+    if header != describe(source, images, width) or len(content) - body != images * (width + LABEL.itemsize):
         raise ValueError('made from something else')
-    paths = np.frombuffer(body, dtype=f'S{width}', count=images).copy()
-    labels = np.frombuffer(body, dtype=LABEL, offset=images * width).astype(np.int64)
+    paths = np.frombuffer(content, f'S{width}', images, body).copy()
+    labels = np.frombuffer(content, LABEL, images, body + images * width).astype(np.int64)
     if not stay_below(paths) or labels.min() < 0 or (num_classes is not None and labels.max() >= num_classes):
         raise ValueError('paths or labels that cannot be')
     return paths, labels
@@ -124,11 +124,12 @@ def describe(source: Source, images: int, width: int) -> dict[str, Any]:
 
 def stay_below(paths: np.ndarray) -> bool:
     """Say whether all paths lead to files below the folder that they start from."""
-    letters = paths.view(np.uint8).reshape(len(paths), -1)
-    ends = letters == 0
-    if (ends[:, :-1] & ~ends[:, 1:]).any() or ends[:, 0].any() or (letters[:, 0] == ord('/')).any():
+    letters, lengths = paths.view(np.uint8), np.strings.str_len(paths)
+    holes = np.count_nonzero(letters) != lengths.sum()  # a NUL before the end of a path
+    if holes or lengths.min() == 0 or (letters[:: paths.itemsize] == ord('/')).any():
         return False
-    if b'..' not in paths.tobytes():  # as for most data sets, and ten times as fast
+    dots = letters == ord('.')
+    if not (dots[:-1] & dots[1:]).any():  # as for most data sets, and ten times as fast
         return True
     return not any(b'..' in path.split(b'/') for path in paths.tolist() if b'..' in path)
 
@@ -144,10 +145,10 @@ def read_file(path: Path) -> bytes:
         return file.read()
 
 
-def keep(source: Source, paths: np.ndarray, labels: np.ndarray) -> str:
+def keep(source: Source, paths: np.ndarray, labels: np.ndarray, num_classes: int | None) -> str:
     """Write the index of a large data set beside it; return why it cannot be written, or nothing."""
     folder = source.cache.parent
-    if len(paths) < WORTH or read_cache(source, None) is not None:  # that of another machine
+    if len(paths) < WORTH or read_cache(source, num_classes) is not None:  # another machine was faster
         return ''
     if not stay_below(paths):
         return 'it has paths that lead out of the folder'
