@@ -10,7 +10,10 @@ VERSION = re.search(r"__version__ = '(.+)'", VERSION_FILE.read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
 TEST = ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1']
 METRICS = ['torchmetrics>=1.4']  # for TorchMetric
-HUGGING_FACE = ['datasets>=4.0']  # for HuggingFaceImages and prepare_data.py pack; older ones run scripts of data sets
+HUGGING_FACE = [
+    'datasets>=4.0',
+    'pyarrow>=15',
+]  # for HuggingFaceImages and prepare_data.py pack; older ones run scripts of data sets
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 
 setup(

@@ -62,8 +62,8 @@ def test_loading_is_measured_against_torchvisions(capsys, monkeypatch):
     monkeypatch.setattr(loader, 'PICTURES', 2)
     assert command.main(['loader', '--rounds', '1', '--json']) == 0
     rows = {row['name']: row for row in json.loads(capsys.readouterr().out)['rows']}
-    assert {loader.LIMIT, 'cv2, uint8', loader.BATCH_LIMIT, loader.BATCH} <= set(rows)
-    assert rows['cv2, uint8']['target'] == 0.4
+    assert {loader.LIMIT, 'cv2', loader.PACKED, loader.BATCH_LIMIT, loader.BATCH} <= set(rows)
+    assert (rows['cv2']['target'], rows[loader.PACKED]['target']) == (0.555, 0.333)
     assert {name: row['target_ms'] for name, row in rows.items() if row.get('target_ms')} == {
         loader.BATCH: 1.5,
         'BatchFixMatchRandAugment': 6.0,

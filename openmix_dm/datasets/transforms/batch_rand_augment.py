@@ -60,6 +60,7 @@ class BatchFixMatchRandAugment:
     """
 
     needs_draws = True
+    takes_batches = True
 
     def __init__(self, n: int = 3, m: int = 10, interpolation: str = 'nearest') -> None:
         self.n, self.m = check_levels(n, m)
@@ -102,6 +103,7 @@ class BatchRandAugment:
     """
 
     needs_draws = True
+    takes_batches = True
 
     def __init__(
         self,
