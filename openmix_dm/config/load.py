@@ -86,10 +86,12 @@ def load_run_config(
 
 
 def best_precision() -> str:
-    """Choose bf16 unless the GPU computes only fp16 fast."""
+    """Choose bf16 unless the GPU computes only fp16 fast: a V100 or T4 emulates bf16, which is slower than float32."""
     import torch
 
-    return 'bf16' if not torch.cuda.is_available() or torch.cuda.is_bf16_supported() else 'fp16'
+    if not torch.cuda.is_available():
+        return 'bf16'
+    return 'bf16' if torch.cuda.is_bf16_supported(including_emulation=False) else 'fp16'
 
 
 def merge_options(config: Config, options: Sequence[str]) -> None:
