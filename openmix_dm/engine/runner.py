@@ -26,6 +26,7 @@ from openmix_dm.engine.recompute import recompute_activations
 from openmix_dm.engine.resumable import ResumableRunner
 from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.evaluation import BatchEvaluator
+from openmix_dm.launch.group import describe_device
 from openmix_dm.registry import EVALUATORS, MODEL_WRAPPERS, RUNNERS, VISUALIZERS
 from openmix_dm.runs.folder import BOARD, LOG
 from openmix_dm.utils.files import be_quiet_when_full
@@ -84,7 +85,7 @@ class MixRunner(ResumableRunner):
     def _log_env(self, env_cfg: dict[str, Any]) -> None:
         self.logger.info(
             f'openmix_dm {__version__}, torch {torch.__version__}, seed {self.seed}, rank {self.rank} of '
-            f'{self.world_size}, config {self.cfg.filename}'
+            f'{self.world_size}{describe_device(os.environ)}, config {self.cfg.filename}'
         )
 
     # ---- building ----
@@ -200,13 +201,21 @@ def wrapper_settings(config: Any, model: nn.Module) -> dict[str, Any]:
         'find_unused_parameters': config.get('find_unused_parameters', rests),
         'device_ids': [torch.cuda.current_device()] if torch.cuda.is_available() else None,
     }
-    if rests and given.get('static_graph'):
-        raise ConfigError(
-            'model_wrapper_cfg.static_graph=True, but which parameters get a gradient changes from batch to batch: '
-            'the mixer has policies that learn, and one of them is drawn; leave static_graph out'
-        )
+    if given.get('static_graph'):
+        _check_static_graph(config, rests)
     known = arguments_of(kind)
     return {**{key: value for key, value in defaults.items() if known.open or key in known.known}, **given}
+
+
+def _check_static_graph(config: Any, rests: bool) -> None:
+    """Refuse what DistributedDataParallel would stumble over in the first iterations."""
+    why = None
+    if rests:
+        why = 'which parameters get a gradient changes with the policy that the mixer draws'
+    elif (config.get('optim_wrapper') or {}).get('accumulative_counts', 1) > 1:
+        why = 'optim_wrapper.accumulative_counts holds gradients back, which torch cannot in a static graph'
+    if why is not None:
+        raise ConfigError(f'model_wrapper_cfg.static_graph=True, but {why}; leave static_graph out')
 
 
 def synchronise_norms(model: nn.Module) -> nn.Module:

@@ -51,6 +51,12 @@ def take_device(environment: MutableMapping[str, str]) -> torch.device | None:
     return device
 
 
+def describe_device(environment: Mapping[str, str]) -> str:
+    """Say which GPU this rank has taken, and by which number among the ranks of its machine; nothing without GPUs."""
+    local = environment.get(TRUE_LOCAL_RANK)
+    return '' if local is None else f' (local rank {local} on cuda:{environment["LOCAL_RANK"]})'
+
+
 def give_device_back(environment: MutableMapping[str, str]) -> None:
     """Make LOCAL_RANK what the launcher has said: another run of this process starts from there."""
     if TRUE_LOCAL_RANK in environment:
