@@ -23,12 +23,21 @@ def recompute_activations(model: nn.Module, names: str | Sequence[str]) -> None:
     module (an average of weights, a momentum network) computes with the weights of the original.
     """
     modules = dict(model.named_modules())
-    for name in [names] if isinstance(names, str) else names:
+    for name in dict.fromkeys([names] if isinstance(names, str) else names):
         if not name or name not in modules:
             near = did_you_mean(name, [known for known in modules if known])
             raise ConfigError(f'{KEY}: the model has no module {name!r} (but {_first_names(model)}, ...){near}')
+        _check_module(name, modules[name])
         _check_hooks(model, name, modules[name])
         _recompute(modules[name])
+
+
+def _check_module(name: str, module: nn.Module) -> None:
+    """Refuse a module that would not be computed again, or not in the same way."""
+    if type(module).forward is nn.Module.forward:
+        raise ConfigError(f'{KEY}: {name} is a {type(module).__name__}, which is not run itself; name its parts')
+    if any(isinstance(part, Mixer) for part in module.modules()):
+        raise ConfigError(f'{KEY}: {name} draws random numbers of its own; name the networks in it, if there are some')
 
 
 def _check_hooks(model: Any, name: str, module: nn.Module) -> None:

@@ -9,6 +9,7 @@ from torch import nn
 
 from openmix_dm.classifiers import MixClassifier
 from openmix_dm.engine.recompute import recompute_activations
+from openmix_dm.errors import ConfigError
 from openmix_dm.runs.folder import RunFolder
 
 STAGES = "activation_checkpointing=['backbone.stage1','backbone.stage3']"
@@ -88,6 +89,23 @@ def test_less_is_kept_and_computed_twice():
     assert same(dict(plain.state_dict()), dict(leaner.state_dict()))
 
 
+def test_modules_inside_each_other_and_named_twice():
+    plain, nested = classifier(), classifier()
+    recompute_activations(nested, ['backbone.stage1', 'backbone.stage1.0', 'backbone.stage1'])
+    step(plain)
+    step(nested)
+    for one, other in zip(plain.parameters(), nested.parameters(), strict=True):
+        assert torch.equal(one.grad, other.grad)
+    assert same(dict(plain.state_dict()), dict(nested.state_dict()))
+
+
+def test_a_list_of_modules_is_no_module_to_be_run():
+    model = classifier()
+    model.backbone.parts = nn.ModuleList([nn.ReLU()])
+    with pytest.raises(ConfigError, match='is a ModuleList, which is not run itself'):
+        recompute_activations(model, ['backbone.parts'])
+
+
 def test_a_copy_computes_with_its_own_weights():
     """An average of weights is a copy; mmengine's way would let it run the forward of the original."""
     model = classifier().eval()
@@ -109,6 +127,7 @@ def test_a_copy_computes_with_its_own_weights():
         (("activation_checkpointing=['backbone.stag1']",), 'did you mean backbone.stage1'),
         (("activation_checkpointing=['']",), 'the model has no module'),
         (('activation_checkpointing=backbone',), 'name the stages instead (backbone.stem, backbone.stage1'),
+        (('activation_checkpointing=mixer',), 'mixer draws random numbers of its own'),
         ((VIT, TRANSMIX, "activation_checkpointing=['backbone.model.blocks.1']"), 'TransMix reads the attention of'),
     ],
 )
