@@ -10,6 +10,10 @@ VERSION = re.search(r"__version__ = '(.+)'", VERSION_FILE.read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for tools/export.py onnx
 TEST = ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1']
 METRICS = ['torchmetrics>=1.4']  # for TorchMetric
+HUGGING_FACE = [
+    'datasets>=4.0',
+    'pyarrow>=15',
+]  # for HuggingFaceImages and prepare_data.py pack; older ones run scripts of data sets
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 
 setup(
@@ -40,9 +44,10 @@ setup(
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for imdecode_backend='simplejpeg'
         'turbojpeg': ['PyTurboJPEG>=1.7'],  # for imdecode_backend='turbojpeg'; needs the library libturbojpeg
-        'test': [*TEST, *EXPORT, *TRACK, *METRICS],
+        'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE],
         'export': EXPORT,
         'track': TRACK,
         'metrics': METRICS,
+        'hf': HUGGING_FACE,
     },
 )

@@ -6,12 +6,10 @@ train_dataloader = dict(
         transforms=[
             dict(
                 type='BatchEach',
-                transforms=[
-                    dict(type='RandomResizedCrop', size=32, scale=(0.8, 1.0), interpolation='bicubic'),
-                    dict(type='RandomFlip'),
-                    dict(type='RandAugment', policy='rand-m7-n2-mstd0.5', interpolation='bicubic'),
-                ],
-            )
+                transforms=[dict(type='RandomResizedCrop', size=32, scale=(0.8, 1.0), interpolation='bicubic')],
+            ),
+            dict(type='BatchRandomFlip'),
+            dict(type='BatchRandAugment', policy='rand-m7-n2-mstd0.5', interpolation='bicubic'),
         ]
     ),
     num_workers=4,

@@ -2,7 +2,7 @@
 _base_ = ['cifar10.py', 'semi.py']
 
 _weak = [dict(type='BatchRandomFlip'), dict(type='BatchRandomCrop', padding=4, mode='reflect')]
-_strong = [dict(type='BatchEach', transforms=[dict(type='FixMatchRandAugment')]), *_weak]
+_strong = [dict(type='BatchFixMatchRandAugment'), *_weak]
 train_dataloader = dict(
     dataset=dict(
         _delete_=True,

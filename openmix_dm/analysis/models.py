@@ -172,7 +172,7 @@ def _name_parts(trained: TrainedModel) -> tuple[str, ...]:
 
 def eval_data(trained: TrainedModel, batch_size: int | None, built: Sequence[EvalData] = ()) -> EvalData:
     """Build the test data of a config, or take those of another model if they are the same."""
-    from openmix_dm.config.check import refusing
+    from openmix_dm.config.check_built import refusing
     from openmix_dm.config.resolve import resolve
     from openmix_dm.registry import DATASETS
 

@@ -107,9 +107,11 @@ def _step(rounds: int | None) -> list[dict[str, Any]]:
 
 def _loader(rounds: int | None) -> list[dict[str, Any]]:
     files = loader.measure_files(rounds or 40)
-    batch = _rows('100 images of 32 px: pad, crop, flip', loader.measure_batch(rounds or 100), lambda name: None)
+    batch = _rows(
+        '100 images of 32 px: crop and flip, RandAugment', loader.measure_batch(rounds or 100), lambda name: None
+    )
     for row in batch:
-        row['target_ms'] = loader.BATCH_TARGET_MS if row['name'] == loader.BATCH else None
+        row['target_ms'] = loader.BATCH_TARGETS_MS.get(row['name'])
     return _rows('32 JPEGs of 500 x 375: decode, random crop to 224, flip', files, loader.TARGETS.get) + batch
 
 

@@ -15,41 +15,63 @@ from openmix_dm.mixers import Mixer
 from openmix_dm.registry import LOSSES, MIXERS, MODELS
 from openmix_dm.runs.checkpoints import load_file, weights_in
 from openmix_dm.structures import MixedBatch, Probe
-from openmix_dm.visualization import mix_panels
+from openmix_dm.visualization import mix_panels, transform_panels
+from openmix_dm.visualization.charts import check_out
 from openmix_dm.visualization.lone_mixers import PixelProbe, all_mixers, named_mixer
 from openmix_dm.visualization.sample_images import Images, load_images
 
+IMAGES = 8  # that a mixer gets
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw what a mixer does; return the exit code."""
-    parser = argparse.ArgumentParser(prog='browse_mix.py', description='Draw own image, partner, mask and mixed image.')
-    parser.add_argument('what', metavar='CONFIG_OR_MIXER', help='a config, the name of a mixer, or all')
-    parser.add_argument('--images', help='a folder of images, `digits` (default) or `photos` (inside scikit-learn)')
-    parser.add_argument('--out', type=Path, default=Path('mix.png'))
+    """Draw what a mixer does, or what transforms do; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog='browse_mix.py',
+        description='Draw own image, partner, mask and mixed image; or what each transform makes of one image.',
+    )
+    parser.add_argument('what', metavar='WHAT', help='a config, the name of a mixer, all (mixers), or transforms')
+    parser.add_argument(
+        '--images',
+        help='a folder of images, `digits` (default: mixers) or `photos` (inside scikit-learn; default: transforms)',
+    )
+    parser.add_argument('--out', type=Path, help='a .png, .svg or .pdf (default: mix.png, or transforms.png)')
     parser.add_argument('--checkpoint', type=Path, help='with a config: what its mixer does in this state of a run')
-    parser.add_argument('--n', type=int, default=8, help='how many images')
+    parser.add_argument('--n', type=int, help=f'how many images a mixer gets (default: {IMAGES})')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--lam', type=float, help='show this lam instead of a drawn one')
     return run_command(browse_mix, parser.parse_args(arguments))
 
 
 def browse_mix(args: argparse.Namespace) -> None:
-    """Draw one mixer, or all side by side."""
-    if args.n < 2:
-        raise ConfigError(f'--n must be at least 2, got {args.n}: one image has no partner')
-    images = load_images(args.images, args.n)
+    """Draw one mixer, all side by side, or all transforms."""
+    out = args.out or Path('transforms.png' if args.what == 'transforms' else 'mix.png')
+    check_out(out)
+    figure = _drawn_transforms(args) if args.what == 'transforms' else _drawn_mixers(args)
+    figure.savefig(out)
+    print(f'wrote {out}')
+
+
+def _drawn_transforms(args: argparse.Namespace) -> Any:
+    for option in ('n', 'lam', 'checkpoint'):
+        if getattr(args, option) is not None:
+            raise ConfigError(f'--{option} belongs to mixers; transforms are shown on one image')
+    return transform_panels.draw(transform_panels.read_photograph(args.images), args.seed)
+
+
+def _drawn_mixers(args: argparse.Namespace) -> Any:
+    count = IMAGES if args.n is None else args.n
+    if count < 2:
+        raise ConfigError(f'--n must be at least 2, got {count}: one image has no partner')
+    images = load_images(args.images, count)
     if args.what == 'all':
         names = [name for name in all_mixers() if name not in ('NoMix', 'RandomMixer')]
         batches = {name: _mixed(Shown(named_mixer(name)), images, args.seed, args.lam) for name in names}
-        figure = mix_panels.draw_overview(images[0], batches)
-    else:
-        shown = load_mixer(args.what, args.checkpoint)
-        images = (shown.normalise(images[0]), *images[1:])
-        batch = _mixed(shown, images, args.seed, args.lam)
-        panels = mix_panels.panels(images[0], batch, shown.loss, images[2], show=shown.probe.denormalise)
-        figure = mix_panels.draw(panels, _title(shown.mixer))
-    figure.savefig(args.out)
-    print(f'wrote {args.out}')
+        return mix_panels.draw_overview(images[0], batches)
+    shown = load_mixer(args.what, args.checkpoint)
+    images = (shown.normalise(images[0]), *images[1:])
+    batch = _mixed(shown, images, args.seed, args.lam)
+    panels = mix_panels.panels(images[0], batch, shown.loss, images[2], show=shown.probe.denormalise)
+    return mix_panels.draw(panels, _title(shown.mixer))
 
 
 def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':

@@ -1,6 +1,7 @@
 """What all commands share: their arguments, and one line for each failure."""
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -8,6 +9,8 @@ from pathlib import Path
 
 from openmix_dm.errors import ConfigError, Failure
 from openmix_dm.launch.failures import INTERRUPTED
+
+CLOSED_PIPE = 141  # what shells report for a command that was ended by a closed pipe
 
 
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +44,9 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
     except Failure as failure:
         print(f'openmix_dm: {failure.verdict} cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
         return failure.exit_code
+    except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
     except Exception as error:  # nobody foresaw it: the traceback follows, below a line that says what it is about
         text = (str(error).strip().splitlines() or [''])[0][:200]
         print(f'openmix_dm: FAILED cause=unexpected: {type(error).__name__}: {text}', file=sys.stderr, flush=True)

@@ -5,68 +5,68 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.commands.command_line import run_command
-from openmix_dm.datasets.prepare import aircraft, cars, cub200, imagenet, tiny_imagenet
-from openmix_dm.datasets.prepare import checking as own
-from openmix_dm.datasets.prepare.checking import find_images, list_undecodable
+from openmix_dm.commands.pack_data import add_pack_arguments, pack
+from openmix_dm.datasets.prepare.checking import Findings, check_folder, check_list, list_undecodable
 from openmix_dm.datasets.prepare.cifar import CIFAR10, CIFAR100
-from openmix_dm.datasets.prepare.request import OFFICIAL, DataSet, Request
+from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.fine_grained import CUB200, Aircraft, Cars
+from openmix_dm.datasets.prepare.imagenet import ImageNet
+from openmix_dm.datasets.prepare.pack_check import check_packed
+from openmix_dm.datasets.prepare.tiny_imagenet import TinyImageNet
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 
-DATA_SETS: dict[str, DataSet] = {
-    'cifar10': CIFAR10,
-    'cifar100': CIFAR100,
-    'tiny-imagenet': tiny_imagenet,
-    'imagenet': imagenet,
-    'cub200': cub200,
-    'aircraft': aircraft,
-    'cars': cars,
-}
-
-OWN = ('folder', 'list')
+ALL: tuple[DataSet, ...] = (CIFAR10(), CIFAR100(), TinyImageNet(), ImageNet(), CUB200(), Aircraft(), Cars())
+DATA_SETS = {data_set.name: data_set for data_set in ALL}
+OFFICIAL = 'official'
+OWN = ('folder', 'list', 'packed')
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prepare or check a data set; return the exit code."""
     args = parse(arguments)
-    return run_command(check if args.command == 'check' else prepare, args)
+    return run_command(args.run, args)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
+    """Read the command line; each sub-command says by `run` what it does."""
     parser = argparse.ArgumentParser(
         prog='prepare_data.py',
         description='Make the files that the loaders read of a published data set, or check them.',
     )
     commands = parser.add_subparsers(dest='command', required=True)
     for name, data_set in DATA_SETS.items():
-        add_prepare_arguments(commands.add_parser(name, help=f'prepare {data_set.TITLE}'), data_set)
+        maker = commands.add_parser(name, help=f'prepare {data_set.title}')
+        maker.set_defaults(run=prepare)
+        add_root(maker)
+        maker.add_argument(
+            '--archive',
+            type=Path,
+            nargs='+',
+            default=[],
+            help='downloaded archives; without, they are downloaded if possible',
+        )
+        if data_set.devkit:
+            maker.add_argument('--devkit', type=Path, help=f'the downloaded {data_set.devkit}')
+        if data_set.mirrors:
+            sources = (OFFICIAL, *data_set.mirrors)
+            maker.add_argument('--source', choices=sources, default=OFFICIAL, help='where the data comes from')
+        maker.add_argument(
+            '--no-verify', action='store_true', help='accept other checksums and counts than the official'
+        )
     checker = commands.add_parser('check', help='count, compare with hashes and decode what is there')
+    checker.set_defaults(run=check)
     checker.add_argument(
-        'data_set', choices=[*DATA_SETS, *OWN], help='name of the data set; folder or list for one of your own'
+        'data_set', choices=[*DATA_SETS, *OWN], help='name of the data set; folder, list or packed for one of your own'
     )
     add_root(checker)
     checker.add_argument('--list', type=Path, help='for list: file of lines "path label", below the root')
     checker.add_argument('--classes', type=int, help='for list: how many classes there are')
     checker.add_argument('--quick', action='store_true', help='do not decode each image')
+    packer = commands.add_parser('pack', help='write a data set into a few large files, which load faster')
+    packer.set_defaults(run=pack)
+    add_pack_arguments(packer)
     return parser.parse_args(arguments)
-
-
-def add_prepare_arguments(parser: argparse.ArgumentParser, data_set: DataSet) -> None:
-    """Add what the preparation of a data set needs to know."""
-    add_root(parser)
-    parser.add_argument(
-        '--archive',
-        type=Path,
-        nargs='+',
-        default=[],
-        help='downloaded archives; without, they are downloaded if possible',
-    )
-    if data_set.DEVKIT:
-        parser.add_argument('--devkit', type=Path, help=f'the downloaded {data_set.DEVKIT}')
-    if len(data_set.SOURCES) > 1:
-        parser.add_argument('--source', choices=data_set.SOURCES, default=OFFICIAL, help='where the data comes from')
-    parser.add_argument('--no-verify', action='store_true', help='accept other checksums and counts than the official')
 
 
 def add_root(parser: argparse.ArgumentParser) -> None:
@@ -78,10 +78,10 @@ def add_root(parser: argparse.ArgumentParser) -> None:
 
 def prepare(args: argparse.Namespace) -> None:
     """Make the files of a data set."""
+    root = args.root or resolve_root(args.command)
     data_set = DATA_SETS[args.command]
-    root = args.root or resolve_root(data_set.ROOT)
-    options = {name: value for name in ('devkit', 'source') if (value := getattr(args, name, None)) is not None}
-    print(data_set.prepare(Request(root, tuple(args.archive), verify=not args.no_verify, **options)))
+    data_set = data_set.mirrors.get(getattr(args, 'source', OFFICIAL), data_set)
+    print(data_set.prepare(Request(root, tuple(args.archive), getattr(args, 'devkit', None), not args.no_verify)))
     print(f'next: python tools/prepare_data.py check {args.command} --root {root}')
 
 
@@ -90,8 +90,10 @@ def check(args: argparse.Namespace) -> None:
     if args.data_set in OWN:
         title, root = f'the {args.data_set}', resolve_root(str(args.root or ''))
         todo = 'repair or remove what is listed above'
+        if args.data_set == 'packed':
+            title, todo = 'the packed data set', 'delete damaged files, then run the same prepare_data.py pack again'
     else:
-        title, root = DATA_SETS[args.data_set].TITLE, args.root or resolve_root(DATA_SETS[args.data_set].ROOT)
+        title, root = DATA_SETS[args.data_set].title, args.root or resolve_root(args.data_set)
         # A file of the right size is kept, so a damaged one must go first.
         todo = f'delete damaged files, then run python tools/prepare_data.py {args.data_set} --root {root} again'
     try:
@@ -106,12 +108,14 @@ def check(args: argparse.Namespace) -> None:
     print(f'{title} in {root} is complete{"" if args.quick else ", each image can be decoded"}')
 
 
-def look_through(args: argparse.Namespace, root: Path) -> own.Findings:
+def look_through(args: argparse.Namespace, root: Path) -> Findings:
     """Return what is wrong with a data set, and its images."""
     if args.data_set == 'folder':
-        return own.check_folder(root)
+        return check_folder(root)
+    if args.data_set == 'packed':
+        return check_packed(root, args.quick), []
     if args.data_set == 'list':
         if args.list is None:
             raise DataError('check list: expected --list FILE, a file of lines "path label", got none')
-        return own.check_list(root, args.list, args.classes)
-    return DATA_SETS[args.data_set].check(root), list(find_images(root))
+        return check_list(root, args.list, args.classes)
+    return DATA_SETS[args.data_set].check(root)

@@ -12,7 +12,7 @@ from mmengine.config import Config
 
 from openmix_dm.commands import train as training
 from openmix_dm.commands.command_line import run_command
-from openmix_dm.datasets.image_folder import resolve_root
+from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.errors import ConfigError, ResourceError
 from openmix_dm.launch.slurm import GRACE, call, job_script
 from openmix_dm.registry import DATASETS

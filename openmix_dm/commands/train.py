@@ -30,6 +30,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         '--allow-change', nargs='+', default=[], metavar='KEY', help='with --resume: keys of the config that may differ'
     )
     parser.add_argument('--amp', action='store_true', help='train in mixed precision')
+    parser.add_argument(
+        '--fast', action='store_true', help='mixed precision, channels_last and all else that is fast on a GPU'
+    )
     parser.add_argument('--seed', type=int, help='seed of all draws (that of the config: 0)')
     parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
     return parser.parse_args(arguments)
@@ -37,7 +40,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def prepare(args: argparse.Namespace) -> Config:
     """Make the config of the run out of file and command line, and check all of it."""
-    config = load_run_config(args.config, args.cfg_options, args.seed, args.amp)
+    config = load_run_config(args.config, args.cfg_options, args.seed, args.amp, args.fast)
     config.work_dir = str(args.work_dir or default_work_dir(config, config.randomness.seed))
     config.launcher, config.resume = args.launcher, bool(args.resume)
     config.load_from = args.resume if isinstance(args.resume, str) else config.get('load_from')

@@ -1,23 +1,19 @@
-"""Check a whole config against the real signatures, before any work is done.
-
-No list here says what may be built where: a class declares what it builds (`builds`, see `registry.Built`). A class of
-another package has its own arguments checked by its signature; what is below them is left to it.
-"""
+"""Check a whole config before any work is done: its top-level keys, and what they build."""
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from mmengine.config import Config
-from mmengine.registry import Registry
 from mmengine.runner import Runner
 
+from openmix_dm.config.check_built import check_built, check_names, names_in, refusing
 from openmix_dm.config.locate import find_line
+from openmix_dm.config.refused import OUR_HOOKS, REFUSED, REFUSED_WRAPPERS
 from openmix_dm.config.resolve import DEFAULT_HOOKS, LOADER_KEYS
-from openmix_dm.errors import ConfigError, Failure
+from openmix_dm.errors import ConfigError
 from openmix_dm.registry import (
     DATA_SAMPLERS,
     DATASETS,
@@ -33,40 +29,23 @@ from openmix_dm.registry import (
     OPTIM_WRAPPERS,
     OPTIMIZERS,
     PARAM_SCHEDULERS,
-    SCOPE,
     VISBACKENDS,
     VISUALIZERS,
     Built,
 )
-from openmix_dm.utils.signatures import Arguments, arguments_of, describe, fits
+from openmix_dm.utils.signatures import arguments_of
 from openmix_dm.utils.suggest import did_you_mean, nearest
 
 # Top-level keys of ours, beside the arguments of mmengine's Runner and those that it reads from the config.
-OURS = {'global_batch_size', 'channels_last'}
+OURS = {'global_batch_size', 'channels_last', 'prefetch_to_device'}
 READ_BY_RUNNER = {
     'activation_checkpointing',
     'compile',
     'custom_imports',
-    'efficient_conv_bn_eval',
     'find_unused_parameters',
     'model_wrapper_cfg',
     'sync_bn',
 }
-# Arguments of Runner that would fight what we promise: the reason, and our key for it.
-REFUSED = {
-    'auto_scale_lr': 'the learning rate belongs to the global batch and is never rescaled; set global_batch_size',
-    'log_processor': 'records are averaged and written by RecordHook; set default_hooks.records',
-}
-# Hooks of mmengine that would fight ours: the name of ours in default_hooks.
-OUR_HOOKS = {
-    'CheckpointHook': 'checkpoint=dict(type="SaveHook", ...), which saves so that a crash costs nothing',
-    'LoggerHook': 'records=dict(type="RecordHook", interval=...), which writes metrics.jsonl',
-    'DistSamplerSeedHook': 'seed=dict(type="SeedHook"), and samplers that need no seed of an epoch',
-}
-INHERITED = (
-    '. If it was inherited: a changed type keeps the arguments of the old one, and '
-    'dict(_delete_=True, type={kind!r}, ...) drops them'
-)
 LOOP = ('runner', 'dataloader', 'evaluator')  # what the runner fills in
 TOP_LEVEL: dict[str, Built] = {
     'model': Built(MODELS),
@@ -77,7 +56,11 @@ TOP_LEVEL: dict[str, Built] = {
     'val_cfg': Built(LOOPS, default='ValidationLoop', filled=LOOP),
     'test_cfg': Built(LOOPS, default='EvaluationLoop', filled=LOOP),
     'custom_hooks': Built(HOOKS, taken=('priority',)),
-    'model_wrapper_cfg': Built(MODEL_WRAPPERS, filled=('module',)),
+    'model_wrapper_cfg': Built(
+        MODEL_WRAPPERS,
+        default='MMDistributedDataParallel',
+        filled=('module', 'device_ids', 'output_device', 'process_group'),
+    ),
 }
 VISUALIZER_FILLED = ('name', 'save_dir', 'vis_backends')
 LOADER: dict[str, Built] = {
@@ -118,79 +101,18 @@ def _check_top_level(config: Config) -> None:
     for key in ('model', 'train_dataloader', 'train_cfg', 'optim_wrapper'):
         if config.get(key) is None:
             raise ConfigError(f'the config has no {key}')
+    if config.get('compile') and config.get('activation_checkpointing'):
+        raise ConfigError(
+            'activation_checkpointing and compile do not go together: a compiled backbone decides by itself what to '
+            'compute again; leave one of them out'
+        )
 
 
 def _check_top_value(path: str, value: Any) -> None:
     if path in TOP_LEVEL:
-        _check_built(path, TOP_LEVEL[path], value)
+        check_built(path, TOP_LEVEL[path], value)
     elif isinstance(value, Mapping) and 'type' in value:
         raise ConfigError(f'{path} names a type, but nothing is built from it')
-
-
-def _check_built(path: str, built: Built, value: Any) -> None:
-    """Check a config, a list of them, or configs by name."""
-    if isinstance(value, list | tuple):
-        for position, inner in enumerate(value):
-            _check_built(f'{path}[{position}]', built, inner)
-    elif isinstance(built.by, frozenset):
-        _check_names(path, value, built.by)
-    elif not isinstance(value, Mapping) or (built.named and 'type' in value):
-        wanted = 'a dict of configs by name' if built.named else 'a dict with a type'
-        raise ConfigError(f'{path} must be {wanted}, got {value!r}')
-    elif built.named:
-        one = Built(built.by, built.filled, built.taken, default=built.default)
-        for name, inner in value.items():
-            if inner is not None:
-                _check_built(f'{path}.{name}', one, inner)
-    elif isinstance(built.by, Registry):
-        _check_class(path, built, built.by, value)
-    else:
-        _check_arguments(path, built.by.__name__, arguments_of(built.by), value, built)
-        with refusing(path):
-            built.by(**value)
-
-
-def _check_class(path: str, built: Built, registry: Registry, value: Mapping[str, Any]) -> None:
-    kind = value.get('type', built.default)
-    if kind is None:
-        raise ConfigError(f'{path} has no type (known: {", ".join(sorted(_names(registry)))})')
-    target = registry.get(kind) if isinstance(kind, str) else kind
-    if not callable(target) and not isinstance(kind, str):
-        raise ConfigError(f'{path}.type must be a class or the name of one, got {kind!r}')
-    if target is None:
-        raise ConfigError(f'{path}.type: there is no {registry.name} {kind!r}{did_you_mean(kind, _names(registry))}')
-    _check_arguments(path, getattr(target, '__name__', str(kind)), arguments_of(target), value, built)
-    builds = getattr(target, 'builds', {})
-    for key, inner in value.items():
-        if key in built.taken or inner is None:
-            continue
-        if key in builds:
-            declared = builds[key]
-            _check_built(f'{path}.{key}', declared if isinstance(declared, Built) else Built(declared), inner)
-        elif _is_ours(target) and isinstance(inner, Mapping) and 'type' in inner and key != 'type':
-            raise ConfigError(f'{path}.{key} names a type, but {kind} builds nothing from it')
-
-
-def _is_ours(target: Any) -> bool:
-    return getattr(target, '__module__', '').split('.')[0] == SCOPE
-
-
-def _check_arguments(path: str, kind: str, arguments: Arguments, value: Mapping[str, Any], built: Built) -> None:
-    own = (arguments.known - set(built.filled)) | set(built.taken)
-    for key in value:
-        if key != 'type' and key not in own and not arguments.open:
-            inherited = '' if nearest(key, own) else INHERITED.format(kind=kind)
-            raise ConfigError(f'{path}.{key} is not an argument of {kind}{did_you_mean(key, own)}{inherited}')
-        elif key in arguments.types and key not in built.taken and not fits(value[key], arguments.types[key]):
-            raise ConfigError(f'{path}.{key} must be {describe(arguments.types[key])}, got {value[key]!r}')
-    missing = arguments.required - set(built.filled) - set(value)
-    if missing and not arguments.open:
-        raise ConfigError(f'{path}: {kind} needs {", ".join(sorted(missing))}')
-
-
-def _names(registry: Registry) -> set[str]:
-    registry.import_from_location()
-    return set(registry.module_dict) | (set(registry.parent.module_dict) if registry.parent else set())
 
 
 # ---- top-level keys that are no class's arguments ----
@@ -198,39 +120,39 @@ def _names(registry: Registry) -> set[str]:
 
 def _check_loader(path: str, value: Any) -> None:
     repeats = set() if 'train' in path else {'repeats'}  # of the images of a training batch
-    _check_names(path, value, LOADER_KEYS - repeats)
+    check_names(path, value, LOADER_KEYS - repeats)
     if 'dataset' not in value:
         raise ConfigError(f'{path} has no dataset')
     for key, built in LOADER.items():
         if value.get(key) is not None:
-            _check_built(f'{path}.{key}', built, value[key])
+            check_built(f'{path}.{key}', built, value[key])
 
 
 def _check_optim_wrapper(path: str, value: Any) -> None:
     _check_top_value(path, value)
     if value.get('optimizer') is not None:
-        _check_built(f'{path}.optimizer', Built(OPTIMIZERS, filled=('params',)), value['optimizer'])
+        check_built(f'{path}.optimizer', Built(OPTIMIZERS, filled=('params',)), value['optimizer'])
     name = str(value.get('constructor', 'MixOptimConstructor'))
     constructor = OPTIM_WRAPPER_CONSTRUCTORS.get(name)
     if constructor is None:
-        near = did_you_mean(name, _names(OPTIM_WRAPPER_CONSTRUCTORS))
+        near = did_you_mean(name, names_in(OPTIM_WRAPPER_CONSTRUCTORS))
         raise ConfigError(f'{path}.constructor: there is no {OPTIM_WRAPPER_CONSTRUCTORS.name} {name!r}{near}')
     if value.get('paramwise_cfg') is not None and hasattr(constructor, 'paramwise_keys'):
-        _check_names(f'{path}.paramwise_cfg', value['paramwise_cfg'], constructor.paramwise_keys)
+        check_names(f'{path}.paramwise_cfg', value['paramwise_cfg'], constructor.paramwise_keys)
 
 
 def _check_evaluator(path: str, value: Any) -> None:
     """Check metrics; an evaluator of another package is left to itself."""
     if isinstance(value, Mapping) and isinstance(value.get('type'), str) and EVALUATORS.get(value['type']) is not None:
         return
-    _check_built(path, Built(METRICS), value)
+    check_built(path, Built(METRICS), value)
 
 
 def _check_visualizer(path: str, value: Any) -> None:
     """Check a visualizer and its backends; both may be those of another package."""
-    _check_built(path, Built(VISUALIZERS, VISUALIZER_FILLED, default='RunVisualizer', taken=('vis_backends',)), value)
+    check_built(path, Built(VISUALIZERS, VISUALIZER_FILLED, default='RunVisualizer', taken=('vis_backends',)), value)
     if value.get('vis_backends') is not None:
-        _check_built(
+        check_built(
             f'{path}.vis_backends',
             Built(VISBACKENDS, filled=('save_dir',), taken=('name', 'save_dir')),
             value['vis_backends'],
@@ -238,15 +160,7 @@ def _check_visualizer(path: str, value: Any) -> None:
 
 
 def _names_only(allowed: Collection[str]) -> Callable[[str, Any], None]:
-    return lambda path, value: _check_names(path, value, allowed)
-
-
-def _check_names(path: str, value: Any, allowed: Collection[str]) -> None:
-    if not isinstance(value, Mapping):
-        raise ConfigError(f'{path} must be a dict, got {value!r}')
-    for key in value:
-        if key not in allowed:
-            raise ConfigError(f'{path}.{key} is not known{did_you_mean(str(key), allowed)}')
+    return lambda path, value: check_names(path, value, allowed)
 
 
 def _check_hooks(path: str, value: Any) -> None:
@@ -264,7 +178,7 @@ def _check_hooks(path: str, value: Any) -> None:
         whole = {**DEFAULT_HOOKS.get(key, {}), **inner}
         if 'type' not in whole:
             raise ConfigError(f'{path}.{key} has no type, and is none of our hooks{did_you_mean(key, DEFAULT_HOOKS)}')
-        _check_built(f'{path}.{key}', TOP_LEVEL['custom_hooks'], whole)
+        check_built(f'{path}.{key}', TOP_LEVEL['custom_hooks'], whole)
         _refuse_hook(f'{path}.{key}', whole)
 
 
@@ -282,12 +196,32 @@ def _refuse_hook(path: str, hook: Mapping[str, Any]) -> None:
 
 
 def _check_environment(path: str, value: Any) -> None:
-    _check_names(path, value, {'cudnn_benchmark', 'mp_cfg', 'dist_cfg', 'resource_limit'})
+    check_names(path, value, {'cudnn_benchmark', 'mp_cfg', 'dist_cfg', 'resource_limit'})
     limits = value.get('dist_cfg') or {}
-    _check_names(f'{path}.dist_cfg', limits, {'timeout', 'init_timeout'})
+    check_names(f'{path}.dist_cfg', limits, {'timeout', 'init_timeout'})
     for name, seconds in limits.items():
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
             raise ConfigError(f'{path}.dist_cfg.{name} must be a number of seconds above 0, got {seconds!r}')
+
+
+def _check_wrapper(path: str, value: Any) -> None:
+    """Check the wrapper for several ranks; only torch's DistributedDataParallel and what is like it can be one."""
+    kind = value.get('type') if isinstance(value, Mapping) else None
+    name = getattr(kind, '__name__', kind)
+    if name in REFUSED_WRAPPERS:
+        raise ConfigError(f'{path}.type: {name} cannot train here: {REFUSED_WRAPPERS[name]}')
+    _check_top_value(path, value)
+
+
+def _check_sync_bn(path: str, value: Any) -> None:
+    if value != 'torch':
+        raise ConfigError(f"{path} must be 'torch', got {value!r}; 'mmcv' would need the compiled operators of mmcv")
+
+
+def _check_module_names(path: str, value: Any) -> None:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"{path} must be names of modules such as ['backbone.stage1'], got {value!r}")
 
 
 SPECIAL: dict[str, Callable[[str, Any], None]] = {
@@ -302,6 +236,9 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'randomness': _names_only(set(inspect.signature(Runner.set_randomness).parameters) - {'self'}),
     'env_cfg': _check_environment,
     'visualizer': _check_visualizer,
+    'model_wrapper_cfg': _check_wrapper,
+    'sync_bn': _check_sync_bn,
+    'activation_checkpointing': _check_module_names,
 }
 
 
@@ -315,14 +252,3 @@ def _check_values(config: Config) -> None:
         if part is not None:
             with refusing(f'model.{name}'):
                 registry.build(part)
-
-
-@contextmanager
-def refusing(path: str) -> Iterator[None]:
-    """Turn what a constructor says about a value into an error of the config."""
-    try:
-        yield
-    except Failure:
-        raise
-    except (ValueError, TypeError, KeyError, AssertionError) as error:
-        raise ConfigError(f'{path}: {error}') from error

@@ -4,7 +4,6 @@ import ast
 import hashlib
 import importlib
 import json
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from pprint import pformat
@@ -13,6 +12,7 @@ from typing import Any
 from mmengine.config import Config
 
 from openmix_dm.config.check import validate
+from openmix_dm.config.fast import best_precision, make_fast
 from openmix_dm.config.locate import find_cycle, is_pure_python
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import registered_name
@@ -54,7 +54,7 @@ def name_types(value: Any) -> Any:
 def _name_of(kind: Any) -> Any:
     if isinstance(kind, str):
         module, _, name = kind.rpartition('.')
-        found = getattr(sys.modules.get(module), name, None) if module else None
+        found = getattr(_imported(module), name, None) if module else None
     else:
         found = kind
     if found is None or isinstance(found, str):
@@ -62,8 +62,16 @@ def _name_of(kind: Any) -> Any:
     return registered_name(found) or f'{found.__module__}.{found.__qualname__}'
 
 
+def _imported(module: str) -> Any:
+    """Import what a config of the user names; mmengine has left that to whoever builds it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:  # a scope of mmengine's registries, such as `mmpretrain.ResNet`
+        return None
+
+
 def load_run_config(
-    path: str | Path, options: Sequence[str] = (), seed: int | None = None, amp: bool = False
+    path: str | Path, options: Sequence[str] = (), seed: int | None = None, amp: bool = False, fast: bool = False
 ) -> Config:
     """Return the checked config of one run.
 
@@ -72,24 +80,20 @@ def load_run_config(
         options: `key.path=value` overrides.
         seed: of all draws; None leaves that of the config.
         amp: train in the precision that the device computes fast.
+        fast: switch on all that makes a training fast, unless the config says otherwise.
     """
     config = load_config(path, options)
     if seed is not None:
         config.setdefault('randomness', {})['seed'] = seed
     if amp:
         config.setdefault('optim_wrapper', {})['amp'] = best_precision()
+    if fast:
+        make_fast(config)
     validate(config)
     chosen = config.get('randomness', {}).get('seed')
     if not isinstance(chosen, int) or chosen < 0:
         raise ConfigError(f'randomness.seed must be a whole number, 0 or above, got {chosen!r}')
     return config
-
-
-def best_precision() -> str:
-    """Choose bf16 unless the GPU computes only fp16 fast."""
-    import torch
-
-    return 'bf16' if not torch.cuda.is_available() or torch.cuda.is_bf16_supported() else 'fp16'
 
 
 def merge_options(config: Config, options: Sequence[str]) -> None:

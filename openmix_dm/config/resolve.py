@@ -5,6 +5,7 @@ from typing import Any
 
 from mmengine.config import Config
 
+from openmix_dm.config.fast import resolve_precision
 from openmix_dm.errors import ConfigError
 
 # What happens around each iteration unless `default_hooks` says otherwise.
@@ -27,6 +28,7 @@ def resolve(config: Config, world_size: int, training: bool = True) -> Config:
     config = copy.deepcopy(config)
     _fill_test(config)
     _fill_samplers(config)
+    resolve_precision(config)
     if training:
         _fill_batch_size(config, world_size)
         _fill_split_seed(config)
@@ -49,6 +51,8 @@ def _fill_samplers(config: Config) -> None:
         loader = config.get(f'{phase}_dataloader')
         if loader is not None:
             loader.setdefault('sampler', {'type': sampler})
+            # Workers of an evaluation that are kept hold their memory, and batches ahead, while training goes on.
+            loader.setdefault('persistent_workers', phase == 'train')
     accumulation = _accumulation(config)
     if accumulation > 1 and config.train_dataloader.sampler.type in ('TrainBatches', 'SubsetBatches'):
         config.train_dataloader.sampler.setdefault('multiple_of', accumulation)

@@ -1,5 +1,6 @@
 """Data sets, what is done to their images, and the samplers that order them."""
 
+from openmix_dm.datasets.arrow.hugging_face import HuggingFaceImages
 from openmix_dm.datasets.cifar import CIFAR10, CIFAR100
 from openmix_dm.datasets.digits import Digits
 from openmix_dm.datasets.fine_grained import CUB200, Aircraft, Cars
@@ -7,7 +8,7 @@ from openmix_dm.datasets.image_folder import ImageFolder
 from openmix_dm.datasets.image_list import ImageList
 from openmix_dm.datasets.imagenet import ImageNet
 from openmix_dm.datasets.samplers.epoch_batches import EvalBatches, SubsetBatches, TrainBatches
-from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.sample_index import SampleBatch, SampleIndex
 from openmix_dm.datasets.samplers.stream_batches import StreamBatches
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.datasets.tensor_images import TensorImages
@@ -20,6 +21,7 @@ from openmix_dm.datasets.transforms.batch import (
     BatchRandomFlip,
 )
 from openmix_dm.datasets.transforms.batch_each import BatchEach, BatchResize
+from openmix_dm.datasets.transforms.batch_rand_augment import BatchFixMatchRandAugment, BatchRandAugment
 from openmix_dm.datasets.transforms.image import (
     CenterCrop,
     RandomCrop,
@@ -38,6 +40,8 @@ __all__ = [
     'Aircraft',
     'BatchCutout',
     'BatchEach',
+    'BatchFixMatchRandAugment',
+    'BatchRandAugment',
     'BatchRandomAffine',
     'BatchRandomContrast',
     'BatchRandomCrop',
@@ -48,6 +52,7 @@ __all__ = [
     'Digits',
     'EvalBatches',
     'FixMatchRandAugment',
+    'HuggingFaceImages',
     'ImageFolder',
     'ImageList',
     'ImageNet',
@@ -57,6 +62,7 @@ __all__ = [
     'RandomResizedCrop',
     'Resize',
     'ResizeShortEdge',
+    'SampleBatch',
     'SampleIndex',
     'SelfTuningRandAugment',
     'StreamBatches',

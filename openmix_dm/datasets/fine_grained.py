@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
-from openmix_dm.datasets.image_list import read_lines, read_list
+from openmix_dm.datasets.image_list import index_list, read_lines
 from openmix_dm.datasets.reading.decode import MAX_PIXELS
 from openmix_dm.datasets.reading.file_source import FileSource
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
@@ -53,7 +53,7 @@ class IndexedImages(ImageFiles):
                 todo = how_to_prepare(self.name, folder)
                 raise DataError(f'{folder} has no {self.title} as it is prepared ({file} is missing); {todo}')
         classes = read_lines(folder / 'classes.txt')
-        paths, labels = read_list(folder / f'{split}.txt', len(classes))
+        paths, labels = index_list(folder / f'{split}.txt', len(classes))
         reading = (imdecode_backend, max_pixels, on_error, skip_limit)
         super().__init__(FileSource(str(folder)), paths, labels, classes, transforms, *reading)
 

@@ -1,17 +1,23 @@
 """Images in folders, one folder a class, as ImageNet is unpacked."""
 
 import os
-from collections.abc import Sequence
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mmengine.dist import get_rank
 
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
 from openmix_dm.datasets.reading.decode import MAX_PIXELS
 from openmix_dm.datasets.reading.file_source import FileSource
-from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
-from openmix_dm.errors import DataError
+from openmix_dm.datasets.reading.index_cache import FOLDER, Source, load_index
+from openmix_dm.datasets.roots import DATA_VARIABLE
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.registry import DATASETS
 
 EXTENSIONS = ('.jpg', '.jpeg', '.png', '.bmp', '.webp')
@@ -33,6 +39,8 @@ class ImageFolder(ImageFiles):
             crops, (crops, H, W, 3). Default: ().
         imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
             JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        backend_args: a file backend of mmengine that can list folders, such as dict(backend='petrel'); root is then
+            taken as it is. None is the local disk. Default: None.
         max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.
@@ -52,15 +60,22 @@ class ImageFolder(ImageFiles):
         split: str,
         transforms: Sequence[dict[str, Any]] = (),
         imdecode_backend: str = 'cv2',
+        backend_args: dict[str, Any] | None = None,
         max_pixels: int = MAX_PIXELS,
         on_error: str = 'raise',
         skip_limit: int = SKIP_LIMIT,
     ) -> None:
-        self.folder = resolve_root(root) / split
-        classes = self._list_classes()
-        paths, labels = list_images(self.folder, classes)
+        files = FileSource(f'{root}/{split}', backend_args)
+        paths: np.ndarray | Sequence[str]
+        if files.folder is None:
+            classes, paths, labels = list_by_backend(files)
+        else:
+            self.folder = files.folder
+            classes = self._list_classes()
+            source = look_at(self.folder, classes)
+            paths, labels = load_index(source, lambda: list_images(source.place, classes), len(classes))
         reading = (imdecode_backend, max_pixels, on_error, skip_limit)
-        super().__init__(FileSource(str(self.folder)), paths, labels, classes, transforms, *reading)
+        super().__init__(files, paths, labels, classes, transforms, *reading)
 
     def _list_classes(self) -> list[str]:
         classes = list_folders(self.folder)
@@ -78,12 +93,24 @@ class ImageFolder(ImageFiles):
         )
 
 
+@contextmanager
+def listing(folder: Path) -> Iterator[None]:
+    """Name a folder that cannot be listed: it was there a moment ago, or is not ours to read."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f'{folder} cannot be listed ({error.strerror}); is it still there, and may you read it?'
+        ) from None
+
+
 def list_folders(folder: Path) -> list[str]:
     """Return the sorted names of the folders in a folder; none if it is not there."""
-    if not folder.is_dir():
-        return []
-    with os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir())
+    with listing(folder):
+        if not folder.is_dir():
+            return []
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir() and entry.name != FOLDER)
 
 
 def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
@@ -98,15 +125,68 @@ def compare_classes(folder: Path, classes: list[str], other: Path) -> None:
         )
 
 
+def look_at(folder: Path, classes: list[str]) -> Source:
+    """Return what tells whether an index of class folders is still right, without listing them.
+
+    A file that is added, removed or renamed changes the times of its folder. Both of them count: copying tools set the
+    first one back, and nobody can set the second.
+    """
+    looked = time.monotonic_ns()
+    times: list[list[Any]] = []
+    for name in classes:
+        with listing(folder / name):
+            status = (folder / name).stat()
+        times.append([name, status.st_mtime_ns, status.st_ctime_ns])
+    changed = max(max(row[1:]) for row in times)
+    return Source(folder, {'extensions': list(EXTENSIONS), 'classes': times}, changed, looked)
+
+
 def list_images(folder: Path, classes: list[str]) -> tuple[list[str], np.ndarray]:
-    """Return the images as class/file, with their labels."""
+    """Return the images as class/file, with their labels; say which other files are left out."""
     paths: list[str] = []
     labels: list[int] = []
+    others: list[str] = []
     for label, name in enumerate(classes):
-        files = sorted(entry.name for entry in os.scandir(folder / name))
+        with listing(folder / name), os.scandir(folder / name) as entries:
+            files = sorted(entry.name for entry in entries)
         images = [f'{name}/{file}' for file in files if file.lower().endswith(EXTENSIONS)]
+        if len(images) < len(files):
+            others += [file for file in files if not file.lower().endswith(EXTENSIONS)]
         paths += images
         labels += [label] * len(images)
     if not paths:
         raise DataError(f'the folders in {folder} hold no images ({", ".join(EXTENSIONS)})')
+    say_what_is_left_out(folder, others)
     return paths, np.array(labels, dtype=np.int64)
+
+
+def say_what_is_left_out(folder: Path, others: list[str]) -> None:
+    """Name the types of files that are no images of a type that is read; hidden files are nobody's images."""
+    kinds = Counter(Path(file).suffix.lower() or 'without a type' for file in others if not file.startswith('.'))
+    if kinds and get_rank() == 0:
+        named = ', '.join(f'{count:,} {kind}' for kind, count in kinds.most_common(5))
+        print(
+            f'openmix_dm: {sum(kinds.values()):,} files in {folder} are left out: {named} (read: '
+            f'{", ".join(EXTENSIONS)})',
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def list_by_backend(files: FileSource) -> tuple[list[str], list[str], np.ndarray]:
+    """Return the classes, the images as class/file and their labels, as a file backend of mmengine lists them."""
+    backend: Any = files.backend
+    try:
+        found = sorted(backend.list_dir_or_file(files.root, list_dir=False, recursive=True))
+    except (AttributeError, NotImplementedError):
+        raise ConfigError(
+            f'backend_args: {type(backend).__name__} cannot list folders; use ImageList with a list of the images'
+        ) from None
+    except Exception as error:  # each backend has errors of its own
+        raise DataError(f'{files.root} cannot be listed by {type(backend).__name__}: {error!r}') from None
+    paths = [path for path in found if path.count('/') == 1 and path.lower().endswith(EXTENSIONS)]
+    if not paths:
+        raise DataError(f'{files.root} holds no <class>/<image> ({", ".join(EXTENSIONS)})')
+    classes = sorted({path.partition('/')[0] for path in paths})
+    places = {name: label for label, name in enumerate(classes)}
+    return classes, paths, np.array([places[path.partition('/')[0]] for path in paths], dtype=np.int64)

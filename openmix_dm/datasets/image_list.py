@@ -1,5 +1,6 @@
 """Images that a text file lists with their labels."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
 from openmix_dm.datasets.reading.decode import MAX_PIXELS
 from openmix_dm.datasets.reading.file_source import FileSource
+from openmix_dm.datasets.reading.index_cache import Index, Source, encode_paths, load_index
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
 
@@ -58,12 +60,20 @@ class ImageList(ImageFiles):
         files = FileSource(root, backend_args)
         local = files.local_file(list_file)
         if local is None:
-            paths, labels = parse_list(files.read_lines(list_file), files.path(list_file), num_classes)
+            names, labels = parse_list(files.read_lines(list_file), files.path(list_file), num_classes)
+            paths = encode_paths(names)
         else:
-            paths, labels = read_list(local, num_classes)
+            paths, labels = index_list(local, num_classes)
         classes = [str(label) for label in range(num_classes or int(labels.max()) + 1)]
         reading = (imdecode_backend, max_pixels, on_error, skip_limit)
         super().__init__(files, paths, labels, classes, transforms, *reading)
+
+
+def index_list(path: Path, num_classes: int | None = None) -> Index:
+    """Return paths, as bytes, and labels of a list, from its cache if that was made from the same content."""
+    content = read_bytes(path)
+    source = Source(path, {'sha256': hashlib.sha256(content).hexdigest()})
+    return load_index(source, lambda: parse_list(split_lines(path, content), str(path), num_classes), num_classes)
 
 
 def read_list(path: Path, num_classes: int | None = None) -> tuple[list[str], np.ndarray]:
@@ -91,9 +101,22 @@ def parse_list(lines: Iterable[str], path: str, num_classes: int | None = None) 
 
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file without empty ones at its end."""
+    return split_lines(path, read_bytes(path))
+
+
+def split_lines(path: Path, content: bytes) -> list[str]:
+    """Return the lines of the content of a text file without empty ones at its end."""
     try:
-        return path.read_text(encoding='utf-8').rstrip().splitlines()
+        return content.decode('utf-8').rstrip().splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f'{path} cannot be read as text: {error}') from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file."""
+    try:
+        return path.read_bytes()
     except FileNotFoundError:
         raise DataError(f'{path} is not there') from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(f'{path} cannot be read as text: {error}') from error

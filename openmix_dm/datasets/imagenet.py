@@ -18,6 +18,8 @@ class ImageNet(ImageFolder):
             crops, (crops, H, W, 3). Default: ().
         imdecode_backend: 'cv2', 'pillow', 'turbojpeg' or 'simplejpeg'. The last two need packages of their own, refuse
             JPEGs that are damaged inside, and leave what is no JPEG to cv2. Default: 'cv2'.
+        backend_args: a file backend of mmengine that can list folders, such as dict(backend='petrel'); root is then
+            taken as it is. None is the local disk. Default: None.
         max_pixels: an image whose header promises more is refused. Default: 178956970.
         on_error: 'raise', or 'skip' to take the next image for one that cannot be decoded. Only training skips: a test
             over other images is another test. Default: 'raise'.

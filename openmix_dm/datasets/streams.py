@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.sample_index import SampleBatch, SampleIndex
 from openmix_dm.datasets.splits import labelled_indices
 from openmix_dm.datasets.splits import unlabelled as split
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import DATASETS, TRANSFORMS
 from openmix_dm.utils.checks import one_of, positive
-from openmix_dm.utils.keys import key
+from openmix_dm.utils.keys import keys
 
 if TYPE_CHECKING:
     from openmix_dm.datasets.samplers.stream_batches import StreamSamples
@@ -147,16 +147,16 @@ class Streams(Dataset):
 
     def __getitems__(self, samples: 'StreamSamples') -> dict[str, Any]:
         """Return a whole batch."""
-        labelled = torch.tensor([sample.image for sample in samples.labelled])
+        labelled, unlabelled = map(SampleBatch.of, samples)
         batch: dict[str, Any] = {
             'labelled': {
-                'inputs': load(self._labelled_views, self._labelled, samples.labelled),
-                'labels': self._labels[labelled],
+                'inputs': load(self._labelled_views, self._labelled, labelled),
+                'labels': self._labels[torch.from_numpy(labelled.images)],
             }
         }
-        if samples.unlabelled:
-            index = torch.tensor([sample.image for sample in samples.unlabelled])
-            inputs = load(self._unlabelled_views, self._unlabelled, samples.unlabelled)
+        if unlabelled:
+            index = torch.from_numpy(unlabelled.images)
+            inputs = load(self._unlabelled_views, self._unlabelled, unlabelled)
             batch |= {'unlabelled': {'inputs': inputs, 'index': index}, 'truth': self._truth[index]}
         return batch
 
@@ -187,22 +187,22 @@ def seen_through(source: Any, transforms: Transforms) -> Any:
     return view
 
 
-def load(views: Sequence[Any], images: np.ndarray, samples: Sequence[SampleIndex]) -> tuple[Tensor, ...]:
+def load(views: Sequence[Any], images: np.ndarray, samples: SampleBatch) -> tuple[Tensor, ...]:
     """Return a batch in each view; every view has draws of its own."""
-    places = [int(images[sample.image]) for sample in samples]
-    keys = [[key(sample.key, number) for sample in samples] for number in range(len(views))]
-    if hasattr(views[0], 'decode'):
-        return _decoded_once(views, places, keys)
-    return tuple(images_of(view, list(map(SampleIndex, places, own))) for view, own in zip(views, keys, strict=True))
+    places = images[samples.images]
+    seen = [SampleBatch(places, keys(samples.keys, number)) for number in range(len(views))]
+    if hasattr(views[0], 'decode') and not any(view.takes_batches for view in views):
+        return _decoded_once(views, seen)
+    return tuple(map(images_of, views, seen))
 
 
-def _decoded_once(views: Sequence[Any], places: Sequence[int], keys: list[list[int]]) -> tuple[Tensor, ...]:
+def _decoded_once(views: Sequence[Any], seen: Sequence[SampleBatch]) -> tuple[Tensor, ...]:
     """Decode each file once for all views: that takes longer than most transforms."""
     rows: list[list[Tensor]] = [[] for _ in views]
-    for position, place in enumerate(places):
-        image = views[0].decode(place)
-        for row, view, own in zip(rows, views, keys, strict=True):
-            row.append(view.transform(image.copy(), own[position]))  # a transform may write into what it is given
+    for samples in zip(*seen, strict=True):
+        image = views[0].decode(samples[0].image)
+        for row, view, sample in zip(rows, views, samples, strict=True):
+            row.append(view.transform(image.copy(), sample.key))  # a transform may write into what it is given
     return tuple(torch.stack(row) for row in rows)
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleIndex, index_of, key_of
+from openmix_dm.datasets.samplers.sample_index import BatchDraws, SampleBatch, SampleIndex, index_of, key_of
 from openmix_dm.registry import TRANSFORMS
 
 
@@ -43,14 +44,24 @@ class TensorImages(Dataset):
 
     def __getitems__(self, samples: Sequence[SampleIndex | int]) -> dict[str, Tensor]:
         """Return a whole batch; torch's loader calls this instead of __getitem__ where it exists."""
-        index = torch.tensor([index_of(sample) for sample in samples])
+        keys: Sequence[int] | np.ndarray
+        if isinstance(samples, SampleBatch):
+            index, keys = torch.from_numpy(samples.images), samples.keys
+        else:
+            index = torch.tensor([index_of(sample) for sample in samples])
+            keys = [key for sample in samples if (key := key_of(sample)) is not None]
         images = self.images.index_select(0, index)
-        keys = [key for sample in samples if (key := key_of(sample)) is not None]
-        draws = BatchDraws(keys) if keys else None
-        for transform in self.transforms:
-            if draws is not None or not getattr(transform, 'needs_draws', True):
-                images = transform(images, draws)
+        draws = BatchDraws(keys) if len(keys) else None
+        images = transform_batch(self.transforms, images, draws)
         return {'inputs': images, 'labels': self.labels.index_select(0, index)}
 
     def __getitem__(self, sample: SampleIndex | int) -> dict[str, Tensor]:
         return {name: values[0] for name, values in self.__getitems__([sample]).items()}
+
+
+def transform_batch(transforms: Sequence[Any], images: Tensor, draws: BatchDraws | None) -> Tensor:
+    """Apply batch transforms in order; those that draw are left out where there are no draws."""
+    for transform in transforms:
+        if draws is not None or not getattr(transform, 'needs_draws', True):
+            images = transform(images, draws)
+    return images

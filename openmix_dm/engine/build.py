@@ -9,23 +9,24 @@ from mmengine.config import Config
 from torch import nn
 from torch.utils.data import DataLoader
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
+from openmix_dm.datasets.samplers.sample_index import SampleBatch
 from openmix_dm.engine.loader import collate
 from openmix_dm.engine.runner import MixRunner
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import SCOPE
 from openmix_dm.runs.model import build_model
 from openmix_dm.structures import tensors_in
-from openmix_dm.utils.dist import agree
+from openmix_dm.utils.dist import agree, build_together
 from openmix_dm.utils.modules import digest
 from openmix_dm.version import __version__
 
 
 def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> MixRunner:
     """Build loaders, model and runner; for training also loop, optimiser and schedules."""
-    loaders = {phase: build_loader(config, phase) for phase in phases}
+    loaders = build_together(lambda: {phase: build_loader(config, phase) for phase in phases})
     model = build_model(config)
     check_classes(model, loaders)
     set_up_streams(model, loaders.get('train'))
@@ -63,7 +64,7 @@ def build_loader(config: Config, phase: str) -> DataLoader | None:
 
 
 def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> None:
-    """Refuse labels that the head has no output for."""
+    """Refuse labels that the head has no output for, and training images that are all of one class."""
     outputs = getattr(getattr(model, 'head', None), 'num_classes', None)
     for phase, loader in loaders.items():
         dataset: Any = getattr(loader, 'dataset', None)
@@ -79,6 +80,11 @@ def check_classes(model: nn.Module, loaders: dict[str, DataLoader | None]) -> No
             raise ConfigError(
                 f'{phase}_dataloader has the label {low if low < 0 else high}, but the head has {outputs} outputs '
                 f'(model.head.num_classes), for labels from 0 to {outputs - 1}'
+            )
+        if phase == 'train' and labels is not None and len(labels) > 1 and low == high:
+            raise DataError(
+                f'all {len(labels):,} training images are of class {low}, so that there is nothing to tell apart; '
+                'expected two classes or more: one folder for each below root/<split>, or different labels in the list'
             )
 
 
@@ -98,7 +104,8 @@ def first_images(loader: DataLoader) -> Any:
     """Return a batch, or an image of it where they are read one by one."""
     dataset: Any = loader.dataset
     samples: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
-    return dataset.__getitems__(samples) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
+    one = samples[:1] if isinstance(samples, SampleBatch) else samples  # both streams of a batch cannot be taken apart
+    return dataset.__getitems__(one) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
 
 
 def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:

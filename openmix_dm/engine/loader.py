@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 import warnings
+import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -48,7 +50,9 @@ def build_dataloader(
             Default: 1.
         num_workers: processes that load; 0 loads in the process that trains. Default: 0.
         prefetch_factor: batches that each worker loads ahead. Default: 2.
-        persistent_workers: keep the workers from epoch to epoch. Default: True.
+        persistent_workers: keep the workers from epoch to epoch. Where a config does not say, those of training are
+            kept, and those of validation and test end with their last batch: while training goes on, they would only
+            hold memory. Default: True.
         timeout: seconds after which a hung worker is an error. Default: 300.
     """
     with init_scope():
@@ -141,7 +145,8 @@ def stop_workers(loader: DataLoader) -> None:
 
     The garbage collector would close the queue to them before it sends them home; they notice after five seconds.
     """
-    batches: Any = loader._iterator  # torch has no public way to end persistent workers
+    # torch has no public way to end workers
+    batches: Any = loader.running() if isinstance(loader, RestartingLoader) else loader._iterator
     loader._iterator = None
     if batches is not None:
         batches._shutdown_workers()
@@ -189,12 +194,13 @@ class RestartingLoader(DataLoader):
 
     def __init__(self, *arguments: Any, start_within: float = START_WITHIN, **options: Any) -> None:
         self._started, self.start_within = multiprocessing.Semaphore(0), start_within
+        self.running: Callable[[], Any] = lambda: None  # gives the batches that workers are making, if there are any
         options['worker_init_fn'] = partial(_prepare, options.get('worker_init_fn'), self._started)
         super().__init__(*arguments, **options)
 
     def _get_iterator(self) -> Any:
         for _ in range(STARTS - 1):
-            batches: Any = super()._get_iterator()
+            batches = self._start()
             if all(self._started.acquire(timeout=self.start_within) for _ in range(self.num_workers)):
                 return batches
             warnings.warn(
@@ -202,7 +208,14 @@ class RestartingLoader(DataLoader):
                 stacklevel=2,
             )
             end_workers(batches)
-        return super()._get_iterator()  # from here on its time-out decides
+        return self._start()  # from here on its time-out decides
+
+    def _start(self) -> Any:
+        while self._started.acquire(block=False):
+            pass  # what workers of an earlier start have said too late
+        batches: Any = super()._get_iterator()
+        self.running = weakref.ref(batches)  # weak: workers that are not kept end where the last batch is forgotten
+        return batches
 
 
 def end_workers(batches: Any) -> None:

@@ -1,57 +1,48 @@
-"""mmengine's Runner with our checkpoints, our record and our folder."""
+"""mmengine's Runner with our parts, our records and our folder."""
 
 import copy
 import itertools
 import logging
 import os
-import re
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import torch
+from mmengine.device import get_device
 from mmengine.evaluator import Evaluator
 from mmengine.logging import MMLogger
-from mmengine.model import is_model_wrapper
-from mmengine.runner import Runner
 from mmengine.visualization import Visualizer
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.resolve import DEFAULT_HOOKS
 from openmix_dm.engine.loader import build_dataloader, stop_workers
-from openmix_dm.engine.optim.schedules import replay, same_schedules
 from openmix_dm.engine.optim.wrapper import PRECISIONS
-from openmix_dm.errors import CheckpointError
+from openmix_dm.engine.recompute import recompute_activations
+from openmix_dm.engine.resumable import ResumableRunner
+from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.evaluation import BatchEvaluator
-from openmix_dm.registry import EVALUATORS, RUNNERS, VISUALIZERS
-from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, weights_in
+from openmix_dm.launch.group import describe_device
+from openmix_dm.registry import EVALUATORS, MODEL_WRAPPERS, RUNNERS, VISUALIZERS
 from openmix_dm.runs.folder import BOARD, LOG
-from openmix_dm.utils.dist import agree
 from openmix_dm.utils.files import be_quiet_when_full
-from openmix_dm.utils.modules import digest
+from openmix_dm.utils.signatures import arguments_of
 from openmix_dm.version import __version__
 
 _STARTED = itertools.count()
 
 
 @RUNNERS.register_module()
-class MixRunner(Runner):
+class MixRunner(ResumableRunner):
     """Run a config; see DEFAULT_HOOKS for what happens around each iteration unless `default_hooks` says otherwise.
 
     Takes the arguments of mmengine's Runner; `build_runner` fills them in from a config, which does not name the class.
     """
 
-    _train_loop: Any
-    _train_dataloader: Any
-    _val_dataloader: Any
-    _val_loop: Any
-    optim_wrapper: Any
-    param_schedulers: Any
-    _has_loaded: bool
-    mixer_is_loaded: bool = True  # False where the loaded weights came without the mixer's
     averaged_model: nn.Module | None = None  # set by EmaHook; evaluated beside the trained one
 
     # ---- the folder: one log, one board, nothing named by the clock ----
@@ -60,11 +51,6 @@ class MixRunner(Runner):
     def timestamp(self) -> str:
         """Return nothing: mmengine puts each start into a folder of this name below the run's."""
         return ''
-
-    @property
-    def store(self) -> CheckpointStore:
-        """The checkpoints of this run."""
-        return CheckpointStore(Path(self.work_dir))
 
     def setup_env(self, env_cfg: dict[str, Any]) -> None:
         """Set the process up, under a name that no other runner of this process has."""
@@ -99,7 +85,7 @@ class MixRunner(Runner):
     def _log_env(self, env_cfg: dict[str, Any]) -> None:
         self.logger.info(
             f'openmix_dm {__version__}, torch {torch.__version__}, seed {self.seed}, rank {self.rank} of '
-            f'{self.world_size}, config {self.cfg.filename}'
+            f'{self.world_size}{describe_device(os.environ)}, config {self.cfg.filename}'
         )
 
     # ---- building ----
@@ -125,17 +111,13 @@ class MixRunner(Runner):
         return {'train': self._train_dataloader, 'val': self._val_dataloader}
 
     def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
-        """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""
-        if self.distributed and model_wrapper_cfg is None:
-            rests = getattr(getattr(model, 'mixer', None), 'rests', False)
-            model_wrapper_cfg = {
-                'type': 'MMDistributedDataParallel',
-                # not at each iteration: `share_buffers` gives all ranks those of rank 0 where they count
-                'broadcast_buffers': False,
-                'find_unused_parameters': self.cfg.get('find_unused_parameters', rests),
-                **({} if torch.cuda.is_available() else {'device_ids': None}),
-            }
-        return super().wrap_model(model_wrapper_cfg, model)
+        """Wrap for several ranks, by what the config says of the wrapper beside what we say."""
+        if not self.distributed:
+            return super().wrap_model(model_wrapper_cfg, model)
+        model = model.to(get_device())
+        if self.cfg.get('sync_bn'):
+            model = synchronise_norms(model)
+        return MODEL_WRAPPERS.build(wrapper_settings(self.cfg, model), default_args={'module': model})
 
     def build_optim_wrapper(self, optim_wrapper: Any) -> Any:
         """Build the optimiser by our parameter groups, unless the config names another constructor."""
@@ -174,6 +156,9 @@ class MixRunner(Runner):
 
     def build_training(self) -> None:
         """Build now what `train` would build: a wrong value shows before the run has started."""
+        recomputed = self.cfg.pop('activation_checkpointing', None)  # mmengine, which would do it too, must not find it
+        if recomputed is not None:
+            recompute_activations(self.bare_model, recomputed)
         with refusing('train_cfg'):
             self._train_loop = self.build_train_loop(self._train_loop)
         if self._val_loop is not None:
@@ -199,111 +184,44 @@ class MixRunner(Runner):
                 stop_workers(loader)
         self.visualizer.close()
 
-    # ---- checkpoints ----
 
-    @property
-    def bare_model(self) -> nn.Module:
-        """The model without the wrapper for several ranks."""
-        return self.model.module if is_model_wrapper(self.model) else self.model
+def wrapper_settings(config: Any, model: nn.Module) -> dict[str, Any]:
+    """Return the config of the wrapper for several ranks: our defaults, and over them what `model_wrapper_cfg` says.
 
-    def save(self, name: str, iteration: int, keep: int | None) -> None:
-        """Save all that the next iteration depends on; rank 0 writes, the others go on.
+    A wrapper of another kind than torch's DistributedDataParallel is left to itself.
+    """
+    given = {'type': 'MMDistributedDataParallel', **(config.get('model_wrapper_cfg') or {})}
+    kind: Any = MODEL_WRAPPERS.get(given['type']) if isinstance(given['type'], str) else given['type']
+    if not issubclass(kind, DistributedDataParallel):
+        return given
+    rests = getattr(getattr(model, 'mixer', None), 'rests', False)
+    defaults = {
+        # not at each iteration: `share_buffers` gives all ranks those of rank 0 where they count
+        'broadcast_buffers': False,
+        'find_unused_parameters': config.get('find_unused_parameters', rests),
+        'device_ids': [torch.cuda.current_device()] if torch.cuda.is_available() else None,
+    }
+    if given.get('static_graph'):
+        _check_static_graph(config, rests)
+    known = arguments_of(kind)
+    return {**{key: value for key, value in defaults.items() if known.open or key in known.known}, **given}
 
-        Args:
-            name: name of the file in the run's folder.
-            iteration: how many iterations are done.
-            keep: how many of the newest checkpoints stay; None removes nothing.
-        """
-        if self.rank:
-            return
-        path = self.store.save(self._state(iteration), name, iteration, keep)
-        self.logger.info(f'saved {path.name}')
 
-    def save_best(self, name: str, value: float) -> None:
-        """Save the weights alone as best_<name>.pth; no run goes on from them."""
-        whole = self._state(self.iter)
-        kept: dict[str, Any] = {key: whole[key] for key in ('state_dict', 'ema_state_dict', 'meta') if key in whole}
-        kept['meta'] = {**kept['meta'], 'best': {name: value}}
-        path = Path(self.work_dir) / f'best_{re.sub(r"[^-A-Za-z0-9_.]", "_", name)}.pth'
-        save_file(kept, path)
-        self.logger.info(f'saved {path.name}: {name} {value:.4f}')
+def _check_static_graph(config: Any, rests: bool) -> None:
+    """Refuse what DistributedDataParallel would stumble over in the first iterations."""
+    why = None
+    if rests:
+        why = 'which parameters get a gradient changes with the policy that the mixer draws'
+    elif (config.get('optim_wrapper') or {}).get('accumulative_counts', 1) > 1:
+        why = 'optim_wrapper.accumulative_counts holds gradients back, which torch cannot in a static graph'
+    if why is not None:
+        raise ConfigError(f'model_wrapper_cfg.static_graph=True, but {why}; leave static_graph out')
 
-    def _state(self, iteration: int) -> dict[str, Any]:
-        """Return all that the next iteration depends on."""
-        state = {
-            'state_dict': self.bare_model.state_dict(),
-            'optimizer': self.optim_wrapper.state_dict(),
-            'param_schedulers': [scheduler.state_dict() for scheduler in self.param_schedulers or []],
-            'meta': {
-                'iter': iteration,
-                'epoch': self._epochs_at(iteration),
-                'validation_is_due': getattr(self.train_loop, 'validation_is_due', False),
-                'seed': self.seed,
-                'world_size': self.world_size,
-                'version': __version__,
-            },
-        }
-        self.call_hook('before_save_checkpoint', checkpoint=state)
-        return state
 
-    def _epochs_at(self, iteration: int) -> int:
-        loop: Any = self.train_loop  # mmengine's own loops do not say
-        return loop.epochs_at(iteration) if hasattr(loop, 'epochs_at') else iteration // len(self.train_dataloader)
+def synchronise_norms(model: nn.Module) -> nn.Module:
+    """Let batch norm see the batches of all ranks."""
+    if not torch.cuda.is_available():
+        raise ConfigError("sync_bn='torch' needs GPUs: torch synchronises batch norm on them alone; leave it out")
+    from timm.layers import convert_sync_batchnorm  # torch's drops the activation that timm puts into some norms
 
-    def load_or_resume(self) -> None:
-        """Go on from the newest good checkpoint of the folder or a given one, or load weights to start from."""
-        if self._has_loaded:
-            return
-        self._has_loaded = True
-        if self._resume and self._load_from is None:
-            self.store.clean() if self.rank == 0 else None
-            found = self.store.newest(self.logger.warning)
-            if found is not None:
-                self._restore(*found)
-        elif self._load_from is not None:
-            state = load_file(self._load_from)
-            self._restore(Path(self._load_from), state) if self._resume else self.load_weights(self._load_from, state)
-        agree(lambda: {'the iteration': self.iter, 'the weights': digest(*self.bare_model.state_dict().values())})
-
-    def _restore(self, path: Path, state: dict[str, Any]) -> None:
-        missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
-        if missing:
-            raise CheckpointError(f'{path} has no {", ".join(missing)}: weights alone cannot be resumed, use load_from')
-        before = state['meta'].get('world_size', self.world_size)
-        if before != self.world_size:
-            ranks = f'{before} rank{"s" if before > 1 else ""} before, {self.world_size} now'
-            self.logger.warning(f'{ranks}: the global batch stays, but the run goes on with other random draws')
-        self.load_weights(path, state)
-        self.call_hook('after_load_checkpoint', checkpoint=state)
-        self.train_loop._iter, self.train_loop._epoch = state['meta']['iter'], state['meta']['epoch']
-        self.train_loop.validation_is_due = state['meta'].get('validation_is_due', False)
-        self.optim_wrapper.load_state_dict(state['optimizer'])
-        self._restore_schedules(state['param_schedulers'])
-        self.logger.info(f'resumed from {path.name}: {self.iter} iterations, {self.epoch} epochs done')
-
-    def _restore_schedules(self, saved: list[dict[str, Any]]) -> None:
-        """Go on with the schedules; where the run became longer or shorter, with those of its new length."""
-        if same_schedules(self.param_schedulers or [], saved):
-            for scheduler, state in zip(self.param_schedulers or [], saved, strict=True):
-                scheduler.load_state_dict(state)
-            return
-        before = self.optim_wrapper.get_lr()['lr'][0]
-        self.optim_wrapper.optimizer.param_groups[:] = [
-            {**group, **{name: group[f'initial_{name}'] for name in ('lr', 'momentum') if f'initial_{name}' in group}}
-            for group in self.optim_wrapper.optimizer.param_groups
-        ]
-        self.param_schedulers = self.build_param_scheduler(copy.deepcopy(self.cfg.param_scheduler))
-        replay(self.param_schedulers, self.iter, len(self.train_dataloader))
-        self.logger.warning(
-            f'the schedules are not those that the run was started with: from iteration {self.iter} on the learning '
-            f'rate is {self.optim_wrapper.get_lr()["lr"][0]:.6g}, where it was {before:.6g}, and goes on as in a run '
-            'of the new length'
-        )
-
-    def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
-        """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
-        model: Any = self.bare_model
-        missing = fill_model(model, weights_in(state, ema), path, training=self._train_loop is not None)
-        self.mixer_is_loaded = not any(key.startswith('mixer.') for key in missing)
-        if not self.mixer_is_loaded:
-            model.mixer.attach(model)  # a learned mixer starts from these weights
+    return convert_sync_batchnorm(model)

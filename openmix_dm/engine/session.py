@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mmengine.config import Config
 
+from openmix_dm.config.fast import describe_speed
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import ConfigError, Preempted
 from openmix_dm.launch.failures import INTERRUPTED, explain
@@ -26,7 +27,8 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
         config: checked, with work_dir, launcher, resume and load_from.
         allow_change: where the run goes on, keys of the config that may differ from those that it was started with.
     """
-    with stop_request.listening(), processes(config.launcher, config) as (rank, world_size), ExitStack() as held:
+    joined = processes(config.launcher, config)
+    with stop_request.listening(), explained(), joined as (rank, world_size), ExitStack() as held:
         folder = RunFolder(Path(config.work_dir))
 
         def take_folder() -> None:
@@ -48,7 +50,10 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             ending.callback(runner.close)
             if rank == 0:
                 folder.start(config, runner.seed, world_size)
-                folder.update(**describe_reading(runner.loaders))
+                speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
+                folder.update(**describe_reading(runner.loaders), fast=speed)
+                if speed:
+                    print(f'fast: {", ".join(speed)}', flush=True)
             runner.train()
         except Preempted as stop:
             if rank == 0:
@@ -96,7 +101,9 @@ def evaluate_checkpoint(
         launcher: how the processes were started.
     """
     state = load_file(checkpoint)  # a bad file shows before anything is built
-    with processes(launcher, config) as (rank, world_size), explained(), tempfile.TemporaryDirectory() as folder:
+    joined = processes(launcher, config)
+    # twice: what keeps the ranks from joining, and what happens then, before they part
+    with explained(), joined as (rank, world_size), explained(), tempfile.TemporaryDirectory() as folder:
         config = resolve(config, world_size, training=False)
         if config.get('test_dataloader') is None:
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')

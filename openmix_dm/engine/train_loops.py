@@ -1,18 +1,23 @@
 """The loops of training: by epochs, and by iterations over streams that have no epochs."""
 
 import time
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mmengine.runner import EpochBasedTrainLoop
 from torch import nn
 
 from openmix_dm.engine.eval_loops import StopValidation
-from openmix_dm.engine.guard import report
+from openmix_dm.engine.guard import NonFiniteLoss, report
+from openmix_dm.engine.prefetch import prefetched
 from openmix_dm.errors import ConfigError, NumericError
 from openmix_dm.launch.signals import StopVote, stop_request
 from openmix_dm.registry import LOOPS
 from openmix_dm.utils.stopwatch import stopwatch
+
+RECENT = 4  # batches that are kept until their losses are known to be finite; more than any lag
 
 
 @LOOPS.register_module()
@@ -38,6 +43,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
     ) -> None:
         super().__init__(runner, dataloader, max_epochs, val_begin, val_interval)
         self.validation_is_due = False  # of the epoch that has just ended
+        self._recent: deque[tuple[int, dict[str, Any]]] = deque(maxlen=RECENT)
 
     def run(self) -> nn.Module:
         """Train to the last epoch."""
@@ -57,10 +63,11 @@ class EpochTrainLoop(EpochBasedTrainLoop):
         self.dataloader.batch_sampler.start_at(self._epoch, done)
         self.runner.call_hook('before_train_epoch')
         self.runner.model.train()
-        for batch_index, batch in enumerate(timed(self.dataloader), start=done):
+        for batch_index, batch in enumerate(self.batches(), start=done):
             self.run_iter(batch_index, batch)
             if batch_index + 1 < len(self.dataloader):  # after the last one, validation is the place to stop
                 self._leave_if_asked()
+        self.settle()
         self.runner.call_hook('after_train_epoch')
         self._epoch += 1
         self.validation_is_due = self._has_validation()
@@ -73,15 +80,34 @@ class EpochTrainLoop(EpochBasedTrainLoop):
             self._leave()
         self.validation_is_due = False
 
+    def batches(self) -> Iterator[dict[str, Any]]:
+        """Go through the loader; with `prefetch_to_device` batches are sent to the GPU before they are needed."""
+        batches, device = timed(self.dataloader), next(self.runner.model.parameters()).device
+        wanted = self.runner.cfg.get('prefetch_to_device') and device.type == 'cuda'
+        return prefetched(batches, device) if wanted else batches
+
     def run_iter(self, idx: int, data_batch: dict[str, Any]) -> None:  # type: ignore[override]
-        """Train on one batch; where the loss is not finite, say on what."""
-        try:
+        """Train on one batch; where a loss is not finite, say on what."""
+        self._recent.append((self._iter, data_batch))
+        with self._naming_what_is_not_finite():
             super().run_iter(idx, data_batch)
-        except NumericError as error:
-            path = report(self.runner, data_batch, self.samples(self._iter))
+
+    def settle(self) -> None:
+        """Know of all losses so far whether they are finite: before anything is evaluated or saved."""
+        if hasattr(self.runner.optim_wrapper, 'settle'):
+            with self._naming_what_is_not_finite():
+                self.runner.optim_wrapper.settle()
+
+    @contextmanager
+    def _naming_what_is_not_finite(self) -> Iterator[None]:
+        try:
+            yield
+        except NonFiniteLoss as error:
+            iteration, batch = self._recent[-1 - error.ago]  # on a GPU it is found out later
+            path = report(self.runner, iteration, batch, self.samples(iteration))
             raise NumericError(
-                f'{error} at iteration {self._iter} (epoch {self._epoch + 1}); samples, lam and mixer are in {path}; '
-                'the last checkpoint is from before'
+                f'{error} at iteration {iteration} (epoch {self.epochs_at(iteration) + 1}); samples, lam and mixer are '
+                f'in {path}; the last checkpoint is from before'
             ) from None
 
     def _leave_if_asked(self) -> None:
@@ -98,6 +124,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
             self._leave()
 
     def _leave(self) -> None:
+        self.settle()
         name = f'iter_{self._iter}.pth'
         self.runner.save(name, iteration=self._iter, keep=None)
         stop_request.leave(f'{name} has the state after {self._iter} iterations')
@@ -164,7 +191,7 @@ class IterTrainLoop(EpochTrainLoop):
         """Train until the next validation. The loader goes on over it, so that its workers never run dry."""
         if self._batches is None:
             self.dataloader.batch_sampler.start_at(self._iter)
-            self._batches = timed(self.dataloader)
+            self._batches = self.batches()
         self.runner.call_hook('before_train_epoch')
         self.runner.model.train()
         end = min((self._epoch + 1) * len(self.dataloader), self._max_iters)
@@ -173,6 +200,7 @@ class IterTrainLoop(EpochTrainLoop):
             self.run_iter(self._iter, {**batch, 'progress': self._iter / self._max_iters})
             if self._iter < end:  # after the last one, validation is the place to stop
                 self._leave_if_asked()
+        self.settle()
         self.runner.call_hook('after_train_epoch')
         self._epoch += 1
         self.validation_is_due = self._has_validation()

@@ -128,13 +128,13 @@ def transform_of(config: Config, model: nn.Module) -> ImageTransform:
 
 def _steps(dataset: Config) -> list[Step]:
     """Return transforms of one array: those of image files, or a resize to the size that small images have."""
-    from openmix_dm.datasets.image_files import ImageFiles
+    from openmix_dm.datasets.image_files import DecodedImages, take_batches
 
     cls = DATASETS.get(dataset.type)
     if cls is None:
         raise ConfigError(f'there is no data set {dataset.type!r}; import the module that registers it first')
     built = [TRANSFORMS.build(transform) for transform in dataset.get('transforms', ())]
-    if issubclass(cls, ImageFiles):
+    if issubclass(cls, DecodedImages) and not take_batches(built):
         return [step for step in built if not getattr(step, 'needs_draws', False)]
     size = image_size(dataset, cls)
     square = [] if size is None else [_square(size)]
@@ -154,11 +154,8 @@ def _square(size: int) -> Step:
     """Return a transform that cuts the largest central square out and resizes it."""
     from openmix_dm.datasets.transforms.image import CenterCrop, ResizeShortEdge
 
-    def apply(image: np.ndarray) -> np.ndarray:
-        shrinking = min(image.shape[:2]) > size
-        return CenterCrop(size)(ResizeShortEdge(size, 'area' if shrinking else 'bilinear')(image))
-
-    return apply
+    crop, resize = CenterCrop(size), ResizeShortEdge(size)
+    return lambda image: crop(resize(image))
 
 
 def _of_one(step: Callable[[Tensor, Any], Tensor]) -> Step:

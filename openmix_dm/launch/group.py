@@ -4,12 +4,13 @@ import faulthandler
 import gc
 import itertools
 import os
+import re
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -21,10 +22,46 @@ from openmix_dm.launch.slurm import translate_slurm
 
 LAUNCHERS = ('none', 'pytorch', 'slurm')
 VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
+TRUE_LOCAL_RANK = 'OPENMIX_DM_LOCAL_RANK'  # while LOCAL_RANK is the number of a GPU
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
-LOST = ('gloo', 'pair closure')  # what gloo says of a peer that is gone, not always with its name
+# What gloo and nccl say of a peer that is gone, not always with their names.
+LOST = ('gloo', 'pair closure', 'nccl error', 'nccl communicator', 'watchdog caught collective operation timeout')
+TODO = {
+    ('timed out', 'timing out', 'timeout'): 'ranks that are only slow get more seconds by env_cfg.dist_cfg.timeout',
+    ('ncclsystemerror', 'ncclinternalerror', 'ncclremoteerror'): (
+        'is it the network? NCCL_SOCKET_IFNAME names the one to take, and NCCL_DEBUG=INFO says more'
+    ),
+}
 KEYS = 'openmix_dm'
+LOOKS = 5000  # looks into the store a second that all ranks together take: a tenth of what it can answer
 _RENDEZVOUS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
+
+
+def take_device(environment: MutableMapping[str, str]) -> torch.device | None:
+    """Select the GPU of this rank, and make LOCAL_RANK the number by which it is seen; None without GPUs.
+
+    mmengine's logger, and what else reads LOCAL_RANK, takes it for the number of a GPU. But a task of
+    `srun --gpus-per-task=1` sees one GPU, cuda:0, whatever its number among the tasks of the machine.
+    """
+    if not torch.cuda.is_available():
+        return None
+    local = environment[TRUE_LOCAL_RANK] = environment['LOCAL_RANK']
+    device = torch.device('cuda', int(local) % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    environment['LOCAL_RANK'] = str(device.index)
+    return device
+
+
+def describe_device(environment: Mapping[str, str]) -> str:
+    """Say which GPU this rank has taken, and by which number among the ranks of its machine; nothing without GPUs."""
+    local = environment.get(TRUE_LOCAL_RANK)
+    return '' if local is None else f' (local rank {local} on cuda:{environment["LOCAL_RANK"]})'
+
+
+def give_device_back(environment: MutableMapping[str, str]) -> None:
+    """Make LOCAL_RANK what the launcher has said: another run of this process starts from there."""
+    if TRUE_LOCAL_RANK in environment:
+        environment['LOCAL_RANK'] = environment.pop(TRUE_LOCAL_RANK)
 
 
 @contextmanager
@@ -59,10 +96,7 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
             'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
         )
     rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
-    device = None
-    if torch.cuda.is_available():
-        device = torch.device('cuda', int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
-        torch.cuda.set_device(device)
+    device = take_device(os.environ)
     store = rendezvous(rank, world_size, init_timeout)
     dist.init_process_group(
         'nccl' if device else 'gloo',
@@ -89,22 +123,25 @@ def rendezvous(rank: int, world_size: int, timeout: float) -> Any:
         ) from None
     restart = os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')
     store = dist.PrefixStore(f'{KEYS}/{restart}/{next(_RENDEZVOUS)}', shared)
-    store.set(f'joined/{rank}', 'yes')
-    absent = absent_ranks(store, 'joined', world_size, timeout)
+    absent = report(store, 'joined', rank, world_size, timeout)
     if absent:
         raise DistributedError(f'rank {rank}: after {timeout:g} s {_ranks(absent)} of {world_size} had not joined')
     return store
 
 
-def absent_ranks(store: Any, event: str, world_size: int, timeout: float) -> list[int]:
-    """Return the ranks that have not reported an event within a time."""
-    deadline = time.monotonic() + timeout
-    absent = list(range(world_size))
+def report(store: Any, event: str, rank: int, world_size: int, timeout: float) -> list[int]:
+    """Report an event of this rank, and return the ranks that have not reported it within a time.
+
+    All reports are one value of the store, so that a look at it is one request. With a value for each rank, a thousand
+    ranks would ask rank 0, which keeps the store, a million times.
+    """
+    store.append(event, f'{rank} ')
+    deadline, pause = time.monotonic() + timeout, max(0.05, world_size / LOOKS)
     while True:
-        absent = [rank for rank in absent if not store.check([f'{event}/{rank}'])]
+        absent = {*range(world_size)} - {*map(int, store.get(event).split())}
         if not absent or time.monotonic() > deadline:
-            return absent
-        time.sleep(0.05)
+            return sorted(absent)
+        time.sleep(pause)
 
 
 def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedError | None:
@@ -112,11 +149,12 @@ def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedE
     said = str(error).lower()
     if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and any(w in said for w in LOST))):
         return None
+    todo = next((f'; {todo}' for words, todo in TODO.items() if any(word in said for word in words)), '')
     if not dist.is_initialized():
-        return DistributedError(_first_line(error))
+        return DistributedError(f'{_first_line(error)}{todo}')
     silent = silent_ranks(patience)
     who = f'{_ranks(silent)} died or hung' if silent else 'the connection broke'
-    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)})')
+    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)}){todo}')
 
 
 def silent_ranks(patience: float) -> list[int]:
@@ -125,11 +163,8 @@ def silent_ranks(patience: float) -> list[int]:
 
     def ask() -> None:
         store = dist.distributed_c10d._get_default_store()
-        try:
-            store.set(f'lost/{dist.get_rank()}', 'yes')
-            found.append(absent_ranks(store, 'lost', dist.get_world_size(), patience))
-        except RuntimeError:
-            pass
+        with suppress(RuntimeError):
+            found.append(report(store, 'lost', dist.get_rank(), dist.get_world_size(), patience))
 
     # In a thread, because rank 0 keeps the store: if it hangs, the question hangs, and that is the answer.
     asking = threading.Thread(target=ask, daemon=True)
@@ -147,6 +182,7 @@ def leave_processes() -> None:
     if dist.is_available() and dist.is_initialized():
         gc.collect()
         dist.destroy_process_group()
+    give_device_back(os.environ)
 
 
 def _forget_frames(error: BaseException | None) -> None:
@@ -157,8 +193,14 @@ def _forget_frames(error: BaseException | None) -> None:
 
 
 def _ranks(ranks: list[int]) -> str:
-    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(map(str, ranks))}'
+    """Name ranks in order, neighbours by the first and the last: a node that is lost is one word, not eight."""
+    rows = [[rank for _, rank in row] for _, row in itertools.groupby(enumerate(ranks), lambda pair: pair[1] - pair[0])]
+    names = [f'{row[0]}-{row[-1]}' if len(row) > 1 else f'{row[0]}' for row in rows]
+    return f'rank{"s" if len(ranks) > 1 else ""} {", ".join(names)}'
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    """Return what an error says first; nccl says the reason last."""
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    reason = re.search(r'Last error: *\n(\S.*)', str(error))
+    return f'{first}: {reason[1].strip()[:200]}' if reason else first

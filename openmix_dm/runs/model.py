@@ -9,7 +9,7 @@ import torch
 from mmengine.config import Config
 from torch import Tensor, nn
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import import_packages, load_config, merge_options, read_plain_config
 from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.registry import MODELS

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,15 +12,16 @@ from pathlib import Path
 TEMPORARY = '.tmp'  # ending of a file that is being written
 
 
-def write_atomically(path: Path, content: str | bytes, sync: bool = True) -> None:
+def write_atomically(path: Path, content: str | bytes, sync: bool = True, shared: bool = False) -> None:
     """Write a file so that a reader sees the old or the new one, whole.
 
     Args:
         path: the file.
         content: all that it is to hold.
         sync: wait for the disk, so that this holds through a power cut too. Default: True.
+        shared: other processes may write the same file at this moment. Default: False.
     """
-    temporary = path.with_name(path.name + TEMPORARY)
+    temporary = path.with_name(f'{path.name}{f".{secrets.token_hex(4)}" if shared else ""}{TEMPORARY}')
     try:
         with temporary.open('wb') as file:
             file.write(content.encode() if isinstance(content, str) else content)

@@ -7,8 +7,12 @@ SHORT = 16  # a list of so many names still helps
 
 
 def nearest(wrong: str, right: Iterable[str]) -> str | None:
-    """Return the right name that is nearest to a wrong one, if any is near; case does not count."""
-    by_lower = {name.lower(): name for name in sorted(right)}
+    """Return the right name that is nearest to a wrong one, if any is near.
+
+    Case does not count, and of `package/Name` the name alone is enough.
+    """
+    names = sorted(right)
+    by_lower = {name.rpartition('/')[2].lower(): name for name in names} | {name.lower(): name for name in names}
     near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
 

@@ -66,7 +66,7 @@ def _crop(image: np.ndarray, centre: tuple[float, float], share: float, size: in
     side = int(min(height, width) * share)
     top = min(max(int(centre[0] * height) - side // 2, 0), height - side)
     left = min(max(int(centre[1] * width) - side // 2, 0), width - side)
-    return ResizeShortEdge(size, 'area')(np.ascontiguousarray(image[top : top + side, left : left + side]))
+    return ResizeShortEdge(size)(np.ascontiguousarray(image[top : top + side, left : left + side]))
 
 
 def _stack(pictures: list[np.ndarray]) -> Tensor:

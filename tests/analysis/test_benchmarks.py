@@ -62,9 +62,14 @@ def test_loading_is_measured_against_torchvisions(capsys, monkeypatch):
     monkeypatch.setattr(loader, 'PICTURES', 2)
     assert command.main(['loader', '--rounds', '1', '--json']) == 0
     rows = {row['name']: row for row in json.loads(capsys.readouterr().out)['rows']}
-    assert {loader.LIMIT, 'cv2, uint8', loader.BATCH_LIMIT, loader.BATCH} <= set(rows)
-    assert rows['cv2, uint8']['target'] == 0.4
-    assert rows[loader.BATCH]['target_ms'] == 1.5
+    assert {loader.LIMIT, 'cv2', loader.PACKED, loader.BATCH_LIMIT, loader.BATCH} <= set(rows)
+    assert (rows['cv2']['target'], rows[loader.PACKED]['target']) == (0.555, 0.333)
+    assert {name: row['target_ms'] for name, row in rows.items() if row.get('target_ms')} == {
+        loader.BATCH: 1.5,
+        'BatchFixMatchRandAugment': 6.0,
+        'BatchRandAugment, as in Table 10': 6.0,
+    }
+    assert {f'{name}, Pillow, one by one' for name in ('RandAugment', 'FixMatchRandAugment')} <= set(rows)
     late = {'ratio': 0.1, 'milliseconds': 1.6, 'target': None, 'target_ms': 1.5}
     assert 'MISSED' in command.promised(late)
     assert 'ok' in command.promised({**late, 'milliseconds': 1.4})

@@ -11,6 +11,8 @@ from openmix_dm.mixers import CutMix
 from openmix_dm.structures import MixTarget
 from openmix_dm.visualization import mix_panels as browse
 from openmix_dm.visualization import sample_images as sources
+from openmix_dm.visualization import transform_panels
+from openmix_dm.visualization.transform_examples import known_names
 
 
 @pytest.mark.parametrize('name', registered())
@@ -56,6 +58,52 @@ def test_configs_and_folders(root, tmp_path):
 def test_all_at_once(tmp_path):
     assert main(['all', '--images', 'photos', '--out', str(tmp_path / 'all.png'), '--lam', '0.5']) == 0
     assert (tmp_path / 'all.png').stat().st_size > 2000
+
+
+@pytest.mark.slow
+def test_transforms_are_shown_on_one_image(tmp_path):
+    assert main(['transforms', '--out', str(tmp_path / 'transforms.png')]) == 0
+    page = cv2.imread(str(tmp_path / 'transforms.png'))
+    assert page.shape[1] > 1000
+    assert page.std() > 10
+
+
+def test_each_transform_has_a_panel_that_shows_its_effect():
+    photograph = transform_panels.read_photograph(None)
+    shown = {panel.config['type']: panel.image for panel in transform_panels.panels(photograph, seed=0)}
+    nothing = {
+        'Identity',
+        'RGB',
+        'ToImage',
+        'ToPureTensor',
+        'PILToTensor',
+        'ToPILImage',
+        'ToDtype',
+        'ConvertImageDtype',
+    }
+    assert set(known_names()) - set(shown) == {f'torchvision/{name}' for name in nothing}
+    unseen = {name for name, image in shown.items() if np.array_equal(image, photograph)}
+    assert not unseen
+    flipped = shown['RandomFlip'], shown['BatchRandomFlip'], shown['torchvision/RandomHorizontalFlip']
+    assert all(np.array_equal(image, photograph[:, ::-1]) for image in flipped)
+
+
+def test_mistakes_with_transforms_are_refused(tmp_path, capsys):
+    out = ['--out', str(tmp_path / 'a.png')]
+    for option, value in (('--n', '3'), ('--lam', '0.5'), ('--checkpoint', 'a.pth')):
+        assert main(['transforms', option, value, *out]) == 2
+        assert f'{option} belongs to mixers' in capsys.readouterr().err
+    assert main(['transforms', '--images', str(tmp_path / 'nothing'), *out]) == 3
+
+
+@pytest.mark.parametrize('what', ['Mixup', 'all', 'transforms'])
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path, capsys, monkeypatch, what):
+    monkeypatch.setattr('openmix_dm.commands.browse_mix.load_images', None)  # not even that
+    monkeypatch.setattr('openmix_dm.visualization.transform_panels.read_photograph', None)
+    assert main([what, '--out', str(tmp_path / 'missing' / 'a.png')]) == 2
+    assert f'there is no folder {tmp_path}/missing' in capsys.readouterr().err
+    assert main([what, '--out', str(tmp_path / 'a.gif')]) == 2
+    assert 'must end in .png, .svg, .pdf' in capsys.readouterr().err
 
 
 def test_mistakes_are_refused(tmp_path, capsys):

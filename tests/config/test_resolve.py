@@ -43,6 +43,15 @@ def test_testing_is_validation_unless_said_otherwise(load):
     assert resolved.val_dataloader.sampler.type == 'EvalBatches'
 
 
+def test_workers_are_kept_for_training_alone_unless_said_otherwise(load):
+    resolved = resolve(load(), 1)
+    phases = ('train', 'val', 'test')
+    assert [resolved[f'{phase}_dataloader'].persistent_workers for phase in phases] == [True, False, False]
+    said = ('train_dataloader.persistent_workers=False', 'val_dataloader.persistent_workers=True')
+    resolved = resolve(load(*said), 1)
+    assert [resolved[f'{phase}_dataloader'].persistent_workers for phase in phases] == [False, True, True]
+
+
 def test_the_original_stays_as_it_was(load):
     config = load()
     resolve(config, 1)

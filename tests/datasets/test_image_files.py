@@ -110,3 +110,13 @@ def test_a_class_folder_that_only_another_split_has_is_named(root_dir):
         ImageFolder(str(root_dir), 'val')
     (root_dir / 'val' / 'b').mkdir()
     assert ImageFolder(str(root_dir), 'val').num_classes == 2
+
+
+def test_images_of_different_sizes_without_a_resize_are_named(tmp_path):
+    for number, size in enumerate(((20, 30), (20, 31))):
+        (tmp_path / 'train' / f'c{number}').mkdir(parents=True)
+        cv2.imwrite(str(tmp_path / 'train' / f'c{number}' / '0.png'), np.zeros((*size, 3), dtype=np.uint8))
+    with pytest.raises(DataError, match=r'c0/0\.png \(30 x 20 pixels\) and .*c1/0\.png \(31 x 20 pixels\); end the'):
+        ImageFolder(str(tmp_path), 'train').__getitems__([0, 1])
+    small = [{'type': 'Resize', 'size': 8}]
+    assert ImageFolder(str(tmp_path), 'train', small).__getitems__([0, 1])['inputs'].shape == (2, 3, 8, 8)

@@ -66,3 +66,15 @@ def test_undecodable_files_are_named(images, content):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r'n01_0\.JPEG'):
         ImageFolder(root=str(images / 'imagenet'), split='train')[0]
+
+
+def test_files_of_other_types_are_left_out_and_counted(tmp_path, capsys):
+    for name in ('a', 'b'):
+        (tmp_path / 'train' / name).mkdir(parents=True)
+        cv2.imwrite(str(tmp_path / 'train' / name / '0.png'), np.zeros((4, 5, 3), dtype=np.uint8))
+    for file in ('1.GIF', '2.gif', '3.tiff', '.hidden', 'README'):
+        (tmp_path / 'train' / 'a' / file).write_bytes(b'')
+    assert len(ImageFolder(str(tmp_path), 'train')) == 2
+    said = capsys.readouterr().err
+    assert '4 files in' in said
+    assert 'left out: 2 .gif, 1 .tiff, 1 without a type (read: .jpg' in said

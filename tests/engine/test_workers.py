@@ -3,9 +3,12 @@
 import multiprocessing
 
 import pytest
+from engine.test_iter_train_loop import run
 from support.short_runs import CONFIG, SIZE, PowerCut, power_cut, train
 
 from openmix_dm.commands.test import main as evaluate
+from openmix_dm.engine import eval_loops, runner
+from openmix_dm.engine.train_loops import EpochTrainLoop
 
 WORKERS = ('train_dataloader.num_workers=1', 'val_dataloader.num_workers=1', 'train_cfg.max_epochs=1')
 
@@ -29,3 +32,41 @@ def test_workers_end_with_a_training_that_fails(tmp_path, workers, monkeypatch):
     with power_cut(monkeypatch, 3), pytest.raises(PowerCut):
         train(tmp_path / 'run', *WORKERS)
     assert workers() == 0
+
+
+@pytest.mark.parametrize(('options', 'beside_training'), [((), 1), (('val_dataloader.persistent_workers=True',), 2)])
+def test_workers_of_a_validation_are_not_kept_beside_training(tmp_path, workers, monkeypatch, options, beside_training):
+    run_iter, seen = EpochTrainLoop.run_iter, {}
+
+    def count(loop, index, batch):
+        seen.setdefault(loop._epoch, set()).add(workers())
+        run_iter(loop, index, batch)
+
+    monkeypatch.setattr(EpochTrainLoop, 'run_iter', count)
+    assert train(tmp_path / 'run', *WORKERS, 'train_cfg.max_epochs=2', *options) == 0
+    assert seen == {0: {1}, 1: {beside_training}}
+    assert workers() == 0
+
+
+def test_workers_end_with_a_validation_that_fails(tmp_path, workers, monkeypatch):
+    def fail(losses, outputs):
+        raise PowerCut
+
+    monkeypatch.setattr(eval_loops.MeanLoss, 'add', fail)
+    with pytest.raises(PowerCut) as error:
+        train(tmp_path / 'run', *WORKERS, 'val_dataloader.batch_size=10')
+    assert workers() == 0
+    assert error.tb is not None  # holds the frames of the validation
+
+
+def test_workers_that_nobody_keeps_end_where_a_loop_holds_their_batches(tmp_path, workers, monkeypatch):
+    """A loop of iterations goes on with the same batches over its validations."""
+    stop_workers, seen = runner.stop_workers, []
+
+    def stop(loader):
+        seen.append((workers(), stop_workers(loader), workers()))
+
+    monkeypatch.setattr(runner, 'stop_workers', stop)
+    with power_cut(monkeypatch, 5), pytest.raises(PowerCut):
+        run(tmp_path / 'run', 'train_dataloader.num_workers=1', 'train_dataloader.persistent_workers=False')
+    assert seen[0] == (1, None, 0)

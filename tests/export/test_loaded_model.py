@@ -58,6 +58,20 @@ def test_the_transform_of_image_files_is_that_of_the_test_set(root):
     assert torch.allclose(transform(array), (pixels - mean) / std)
 
 
+@pytest.mark.parametrize(
+    ('transforms', 'expected'),
+    [
+        ([{'type': 'BatchRandomFlip'}, {'type': 'BatchResize', 'size': 9}], (3, 9, 9)),
+        ([{'type': 'RandomFlip'}, {'type': 'Resize', 'size': 9}], (3, 9, 9)),
+        ([], (3, 20, 30)),
+    ],
+)
+def test_tables_of_images_take_both_kinds_of_transforms(root, transforms, expected):
+    config = Config.fromfile(root / 'configs/digits/r8_mixup_dm.py')
+    config.val_dataloader.dataset = {'type': 'HuggingFaceImages', 'path': 'not read', 'transforms': transforms}
+    assert transform_of(config, MODELS.build(config.model))(np.zeros((20, 30, 3), np.uint8)).shape == expected
+
+
 def test_several_crops_are_kept_apart():
     class TwoCrops:
         def __call__(self, image):

@@ -34,7 +34,8 @@ def true_or_none(value: bool) -> bool | None:
 
 def rand_augment(config: Config) -> dict | None:
     """Read timm's policy string: rand-m9-mstd0.5-inc1."""
-    used = transforms(config, 'train').get('RandAugment')
+    found = transforms(config, 'train')
+    used = found.get('RandAugment', found.get('BatchRandAugment'))
     if used is None:
         return None
     parts = used['policy'].split('-')

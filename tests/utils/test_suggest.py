@@ -5,6 +5,8 @@ def test_nearest_name():
     assert nearest('PuzleMix', ['PuzzleMix', 'CutMix', 'Mixup']) == 'PuzzleMix'
     assert nearest('cutmix', ['PuzzleMix', 'CutMix']) == 'CutMix'
     assert nearest('xyz', ['PuzzleMix']) is None
+    assert nearest('colorjiter', ['torchvision/ColorJitter', 'mmcv/Resize']) == 'torchvision/ColorJitter'
+    assert nearest('Resize', ['torchvision/Resize', 'mmcv/Resize', 'Resize']) == 'Resize'
 
 
 def test_words():

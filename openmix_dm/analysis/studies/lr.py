@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from mmengine.config import Config
 
-from openmix_dm.config.check import refusing, validate
+from openmix_dm.config.check import validate
+from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import ConfigError

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sized
 
+import numpy as np
 import torch
 from mmengine.dist import get_dist_info
 
-from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.sample_index import SampleBatch
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import DATA_SAMPLERS
 from openmix_dm.utils.checks import in_range
-from openmix_dm.utils.keys import AUGMENTATION, PERMUTATION, SUBSET, key
+from openmix_dm.utils.keys import AUGMENTATION, PERMUTATION, SUBSET, key, keys
 
 
 @DATA_SAMPLERS.register_module()
@@ -64,23 +65,20 @@ class TrainBatches:
         whole = self.images // (self.batch_size * self.world_size)
         return whole - whole % self.multiple_of
 
-    def __iter__(self) -> Iterator[list[SampleIndex]]:
+    def __iter__(self) -> Iterator[SampleBatch]:
         epoch, order = self.epoch, self._order(self.epoch)
         for batch in range(self.first, len(self)):
             yield self._samples(epoch, batch, order)
 
-    def batch(self, epoch: int, batch: int) -> list[SampleIndex]:
+    def batch(self, epoch: int, batch: int) -> SampleBatch:
         """Return one batch of an epoch."""
         return self._samples(epoch, batch, self._order(epoch))
 
-    def _samples(self, epoch: int, batch: int, order: torch.Tensor) -> list[SampleIndex]:
+    def _samples(self, epoch: int, batch: int, order: torch.Tensor) -> SampleBatch:
         whole = self.batch_size * self.world_size
-        places = range(batch * whole + self.rank, (batch + 1) * whole, self.world_size)
-        images = order[torch.tensor(places) // self.repeats].tolist()
-        return [
-            SampleIndex(image, key(AUGMENTATION, self.seed, epoch, place))
-            for image, place in zip(images, places, strict=True)
-        ]
+        places = np.arange(batch * whole + self.rank, (batch + 1) * whole, self.world_size)
+        images = order[torch.from_numpy(places // self.repeats)].numpy()
+        return SampleBatch(images, keys(AUGMENTATION, self.seed, epoch, places))
 
     def _order(self, epoch: int) -> torch.Tensor:
         if not self.shuffle:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import torch
@@ -17,6 +17,49 @@ class SampleIndex(NamedTuple):
 
     image: int
     key: int
+
+
+class SampleBatch(Sequence[SampleIndex]):
+    """The samples of a batch as two arrays: what a sequence of SampleIndex is, without an object for each sample.
+
+    Args:
+        images: which images, (N,) int64.
+        keys: of their random augmentations, (N,) int64.
+    """
+
+    def __init__(self, images: np.ndarray, keys: np.ndarray) -> None:
+        self.images, self.keys = images, keys
+
+    @classmethod
+    def of(cls, samples: Sequence[SampleIndex]) -> 'SampleBatch':
+        """Return samples as a batch; one that is a batch already stays as it is."""
+        if isinstance(samples, SampleBatch):
+            return samples
+        rows = np.array(samples, dtype=np.int64).reshape(-1, 2)
+        return cls(rows[:, 0], rows[:, 1])
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @overload
+    def __getitem__(self, place: int) -> SampleIndex: ...
+    @overload
+    def __getitem__(self, place: slice) -> 'SampleBatch': ...
+    def __getitem__(self, place: int | slice) -> 'SampleIndex | SampleBatch':
+        if isinstance(place, slice):
+            return SampleBatch(self.images[place], self.keys[place])
+        return SampleIndex(int(self.images[place]), int(self.keys[place]))
+
+    def __iter__(self) -> Iterator[SampleIndex]:
+        return map(SampleIndex, self.images.tolist(), self.keys.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f'SampleBatch({list(self)})'
 
 
 def index_of(sample: 'SampleIndex | int') -> int:
@@ -48,18 +91,18 @@ def asked_for(draw_key: int) -> Iterator[None]:
 
 
 class BatchDraws(torch.Generator):
-    """The random numbers of a batch: one generator for all of it, and `keys`, one of each sample."""
+    """The random numbers of a batch: one generator for all of it, and `keys`, one of each sample, (N,) int64."""
 
-    keys: list[int]
+    keys: np.ndarray
 
-    def __new__(cls, keys: Sequence[int]) -> 'BatchDraws':
+    def __new__(cls, keys: Sequence[int] | np.ndarray) -> 'BatchDraws':
         """Make a generator that is seeded with the first key."""
         draws = super().__new__(cls)
-        draws.keys = list(keys)
-        draws.manual_seed(draws.keys[0])
+        draws.keys = np.asarray(keys, dtype=np.int64)
+        draws.manual_seed(int(draws.keys[0]))
         return draws
 
-    def __init__(self, keys: Sequence[int]) -> None:
+    def __init__(self, keys: Sequence[int] | np.ndarray) -> None:
         super().__init__()
 
 

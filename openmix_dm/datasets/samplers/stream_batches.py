@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from mmengine.dist import get_dist_info
 from torch import Tensor
 
-from openmix_dm.datasets.samplers.sample_index import SampleIndex
+from openmix_dm.datasets.samplers.sample_index import SampleBatch
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import DATA_SAMPLERS
-from openmix_dm.utils.keys import AUGMENTATION, PERMUTATION, key
+from openmix_dm.utils.keys import AUGMENTATION, PERMUTATION, key, keys
 
 
 class EndlessOrder:
@@ -25,12 +26,15 @@ class EndlessOrder:
         self.images, self.seed, self.stream = images, seed, stream
         self._permutation = lru_cache(maxsize=2)(self._draw)  # a batch may reach from one into the next
 
-    def take(self, start: int, count: int) -> list[int]:
+    def take(self, start: int, count: int) -> np.ndarray:
         """Return the images at `count` places from `start` on."""
-        taken: list[int] = []
-        while len(taken) < count:
-            number, place = divmod(start + len(taken), self.images)
-            taken += self._permutation(number)[place : place + count - len(taken)].tolist()
+        taken = np.empty(count, dtype=np.int64)
+        done = 0
+        while done < count:
+            number, place = divmod(start + done, self.images)
+            more = self._permutation(number)[place : place + count - done]
+            taken[done : done + len(more)] = more
+            done += len(more)
         return taken
 
     def _draw(self, number: int) -> Tensor:
@@ -44,8 +48,8 @@ LABELLED, UNLABELLED = 1, 2  # parts of keys: the streams never share a draw
 class StreamSamples(NamedTuple):
     """The samples of one batch; the index of an image counts within its stream."""
 
-    labelled: list[SampleIndex]
-    unlabelled: list[SampleIndex]
+    labelled: SampleBatch
+    unlabelled: SampleBatch
 
 
 @DATA_SAMPLERS.register_module()
@@ -103,12 +107,10 @@ class StreamBatches:
             self._samples(self._unlabelled, iteration, self.unlabelled_size),
         )
 
-    def _samples(self, order: EndlessOrder, iteration: int, size: int) -> list[SampleIndex]:
+    def _samples(self, order: EndlessOrder, iteration: int, size: int) -> SampleBatch:
         start = (iteration * self.world_size + self.rank) * size
-        images = order.take(start, size)
-        return [
-            SampleIndex(image, key(AUGMENTATION, self.seed, order.stream, start + i)) for i, image in enumerate(images)
-        ]
+        places = np.arange(start, start + size)
+        return SampleBatch(order.take(start, size), keys(AUGMENTATION, self.seed, order.stream, places))
 
 
 def whole_batch(ratio: float, batch_size: int) -> int:

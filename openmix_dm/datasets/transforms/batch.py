@@ -27,6 +27,7 @@ class BatchRandomCrop:
         transforms = [dict(type='BatchRandomCrop', padding=4, mode='reflect')]
     """
 
+    takes_batches = True
     needs_draws = True
 
     def __init__(self, padding: int = 4, mode: str = 'reflect') -> None:
@@ -72,6 +73,7 @@ class BatchRandomFlip:
         transforms = [dict(type='BatchRandomFlip', prob=0.5)]
     """
 
+    takes_batches = True
     needs_draws = True
 
     def __init__(self, prob: float = 0.5) -> None:
@@ -105,6 +107,8 @@ class BatchRandomAffine:
     Example:
         transforms = [dict(type='BatchRandomAffine', degrees=15.0, shift=0.1, scale=(0.9, 1.1))]
     """
+
+    takes_batches = True
 
     def __init__(
         self,
@@ -144,6 +148,8 @@ class BatchRandomContrast:
         transforms = [dict(type='BatchRandomContrast', contrast=(0.7, 1.3), brightness=(0.8, 1.2))]
     """
 
+    takes_batches = True
+
     def __init__(
         self, contrast: tuple[float, float] = (0.5, 1.5), brightness: tuple[float, float] = (0.7, 1.3)
     ) -> None:
@@ -175,6 +181,8 @@ class BatchCutout:
     Example:
         transforms = [dict(type='BatchCutout', size=0.5)]
     """
+
+    takes_batches = True
 
     def __init__(self, size: float = 0.5, fill: int = 0) -> None:
         self.size, self.fill = in_range('size', size, 0, 1), int(in_range('fill', fill, 0, 255))

@@ -27,6 +27,7 @@ class BatchEach:
         transforms = [dict(type='BatchEach', transforms=[dict(type='RandAugment')])]
     """
 
+    takes_batches = True
     needs_draws = False
     builds = {'transforms': TRANSFORMS}
 
@@ -65,6 +66,7 @@ class BatchResize:
         transforms = [dict(type='BatchResize', size=224)]
     """
 
+    takes_batches = True
     needs_draws = False
 
     def __init__(self, size: int, interpolation: str = 'bicubic') -> None:
@@ -79,5 +81,5 @@ class BatchResize:
 def keys_of(generator: torch.Generator, count: int) -> list[int]:
     """Return the keys of the samples of a batch; a plain generator draws them."""
     if isinstance(generator, BatchDraws):
-        return generator.keys
+        return generator.keys.tolist()
     return torch.randint(1 << 62, (count,), generator=generator).tolist()

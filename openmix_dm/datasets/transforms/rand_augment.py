@@ -1,13 +1,15 @@
 """RandAugment in the versions of timm, of FixMatch and of Self-Tuning, on images of Pillow."""
 
 import random
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from openmix_dm.datasets.transforms.augment_levels import ENHANCEMENTS, FIXMATCH
+from openmix_dm.datasets.transforms.batch_affine import MATRICES
+from openmix_dm.datasets.transforms.timm_policy import check_policy
 from openmix_dm.registry import TRANSFORMS
 from openmix_dm.utils.checks import one_of
 
@@ -28,9 +30,6 @@ def from_pillow(image: Any) -> np.ndarray:
 
 INTERPOLATIONS = (*RESAMPLING, 'random')
 IMAGENET_MEAN = (124, 116, 104)
-
-# timm leaves out what it does not understand, or fails without saying where
-SECTION = re.compile(r'm\d+|n\d+|p[01]?\.?\d*|mstd\d+\.?\d*|mmax\d+|inc[01]|t(weights|3a|3aw)')
 
 
 @TRANSFORMS.register_module()
@@ -58,9 +57,7 @@ class RandAugment:
         fill: Sequence[int] = IMAGENET_MEAN,
     ) -> None:
         self.policy, self.interpolation = check_policy(policy), one_of('interpolation', interpolation, INTERPOLATIONS)
-        if len(fill) != 3 or not all(0 <= value <= 255 for value in fill):
-            raise ValueError(f'fill must be three numbers of 0 to 255, got {list(fill)}')
-        self.fill = tuple(fill)
+        self.fill = check_fill(fill)
         self._augment = self._build()
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
@@ -82,19 +79,23 @@ class RandAugment:
         return augment
 
 
-def check_policy(policy: str) -> str:
-    """Return a policy string if all of its sections are known."""
-    first, *sections = policy.split('-')
-    wrong = [section for section in sections if not SECTION.fullmatch(section)]
-    if first != 'rand' or wrong:
-        raise ValueError(
-            f"policy must be 'rand' and sections such as m9, n2, p0.5, mstd0.5, mmax10, inc1, tweights, joined by '-', "
-            f'got {policy!r}' + (f' with {", ".join(map(repr, wrong))}' if wrong else '')
-        )
-    return policy
+def check_fill(fill: Sequence[int]) -> tuple[int, ...]:
+    """Return a colour of three bytes."""
+    if len(fill) != 3 or not all(0 <= value <= 255 for value in fill):
+        raise ValueError(f'fill must be three numbers of 0 to 255, got {list(fill)}')
+    return tuple(fill)
 
 
 LEVELS = 10  # m counts tenths of the range of each operation
+
+
+def check_levels(n: int, m: int) -> tuple[int, int]:
+    """Return the number of operations and their highest level."""
+    if not isinstance(n, int) or n < 1:
+        raise ValueError(f'n must be a number of operations, 1 or more, got {n!r}')
+    if not isinstance(m, int) or not 2 <= m <= LEVELS:
+        raise ValueError(f'm must be 2 to {LEVELS} tenths of the range of each operation, got {m!r}')
+    return n, m
 
 
 class _RandAugment(ABC):
@@ -103,11 +104,8 @@ class _RandAugment(ABC):
     needs_draws = True
 
     def __init__(self, n: int, m: int, interpolation: str) -> None:
-        if not isinstance(n, int) or n < 1:
-            raise ValueError(f'n must be a number of operations, 1 or more, got {n!r}')
-        if not isinstance(m, int) or not 2 <= m <= LEVELS:
-            raise ValueError(f'm must be 2 to {LEVELS} tenths of the range of each operation, got {m!r}')
-        self.n, self.m, self.interpolation = n, m, one_of('interpolation', interpolation, RESAMPLING)
+        self.n, self.m = check_levels(n, m)
+        self.interpolation = one_of('interpolation', interpolation, RESAMPLING)
 
     def __call__(self, image: np.ndarray) -> np.ndarray:
         """Return the augmented image."""
@@ -125,6 +123,9 @@ class _RandAugment(ABC):
     @abstractmethod
     def cut(self, image: np.ndarray) -> np.ndarray:
         """Cut the square out."""
+
+
+CUT_COLOUR, CUT_SHARE = (125, 123, 114), 0.5  # FixMatch's square, and its largest side as a share of the width
 
 
 @TRANSFORMS.register_module()
@@ -153,7 +154,7 @@ class FixMatchRandAugment(_RandAugment):
 
     def cut(self, image: np.ndarray) -> np.ndarray:
         """Cut out a square of a random size."""
-        return cut_square(image, random.uniform(0, 0.5) * image.shape[1], (125, 123, 114))
+        return cut_square(image, random.uniform(0, CUT_SHARE) * image.shape[1], CUT_COLOUR)
 
 
 @TRANSFORMS.register_module()
@@ -196,53 +197,42 @@ def cut_square(image: np.ndarray, side: float, colour: tuple[int, int, int]) -> 
     return image
 
 
-def _either_sign(value: float) -> float:
-    return -value if random.random() < 0.5 else value
-
-
-def _enhance(kind: str) -> Callable[[Any, float, int], Any]:
-    def enhance(image: Any, level: float, resample: int) -> Any:
-        from PIL import ImageEnhance
-
-        return getattr(ImageEnhance, kind)(image).enhance(0.9 * level + 0.05)
-
-    return enhance
-
-
-def _affine(make: Callable[[Any, float], tuple[float, ...]]) -> Callable[[Any, float, int], Any]:
-    """Map each pixel from (a x + b y + c, d x + e y + f); what comes from outside is black."""
-
-    def transform(image: Any, level: float, resample: int) -> Any:
-        from PIL import Image
-
-        return image.transform(image.size, Image.Transform.AFFINE, make(image, _either_sign(0.3 * level)), resample)
-
-    return transform
-
-
-def _point(name: str, argument: Callable[[float], tuple[int, ...]]) -> Callable[[Any, float, int], Any]:
+def _point(name: str) -> Callable[[Any, float, int], Any]:
     def change(image: Any, level: float, resample: int) -> Any:
         from PIL import ImageOps
 
-        return getattr(ImageOps, name)(image, *argument(level))
+        return getattr(ImageOps, name.lower())(image, *([int(FIXMATCH[name](level, 1))] if name in COUNTED else []))
 
     return change
 
 
+def _enhance(name: str) -> Callable[[Any, float, int], Any]:
+    def enhance(image: Any, level: float, resample: int) -> Any:
+        from PIL import ImageEnhance
+
+        return getattr(ImageEnhance, name)(image).enhance(FIXMATCH[name](level, 1))
+
+    return enhance
+
+
+def _move(name: str) -> Callable[[Any, float, int], Any]:
+    """Move either way; what comes from outside is black."""
+
+    def move(image: Any, level: float, resample: int) -> Any:
+        from PIL import Image
+
+        value = FIXMATCH[name](level, -1 if random.random() < 0.5 else 1)
+        (matrix,) = MATRICES[name](np.array([value]), image.height, image.width).tolist()
+        return image.transform(image.size, Image.Transform.AFFINE, matrix, resample)
+
+    return move
+
+
+COUNTED = ('Posterize', 'Solarize')  # the others have no argument
 # Each takes (image, level in [0, 1], resampling).
 OPERATIONS: dict[str, Callable[[Any, float, int], Any]] = {
     'Identity': lambda image, level, resample: image,
-    'AutoContrast': _point('autocontrast', lambda level: ()),
-    'Equalize': _point('equalize', lambda level: ()),
-    'Posterize': _point('posterize', lambda level: (int(4 * level) + 4,)),  # bits that are kept
-    'Solarize': _point('solarize', lambda level: (256 - int(256 * level),)),  # from here on inverted
-    'Brightness': _enhance('Brightness'),
-    'Color': _enhance('Color'),
-    'Contrast': _enhance('Contrast'),
-    'Sharpness': _enhance('Sharpness'),
-    'Rotate': lambda image, level, resample: image.rotate(_either_sign(30 * level), resample),
-    'ShearX': _affine(lambda image, value: (1, value, 0, 0, 1, 0)),
-    'ShearY': _affine(lambda image, value: (1, 0, 0, value, 1, 0)),
-    'TranslateX': _affine(lambda image, value: (1, 0, value * image.size[0], 0, 1, 0)),
-    'TranslateY': _affine(lambda image, value: (1, 0, 0, 0, 1, value * image.size[1])),
+    **{name: _point(name) for name in ('AutoContrast', 'Equalize', *COUNTED)},
+    **{name: _enhance(name) for name in ENHANCEMENTS},
+    **{name: _move(name) for name in MATRICES},
 }

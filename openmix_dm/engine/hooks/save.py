@@ -77,4 +77,13 @@ class SaveHook(Hook):
         if not self.every_iters or done % len(runner.train_dataloader) == 0 or done == runner.max_iters:
             return  # the end of an epoch is saved after its validation
         if done % self.every_iters == 0 and runner.optim_wrapper.should_update():
+            settle(runner)
             runner.save(f'iter_{done}.pth', iteration=done, keep=self.keep)
+
+
+def settle(runner: Any) -> None:
+    """Know of all losses so far whether they are finite; loops of other packages do not ask for it themselves."""
+    for part in (runner.train_loop, runner.optim_wrapper):
+        if hasattr(part, 'settle'):
+            part.settle()
+            return

@@ -5,6 +5,7 @@ from typing import Any
 from mmengine.optim import DefaultOptimWrapperConstructor, OptimWrapper
 from torch import nn
 
+from openmix_dm.engine.optim.fused import fused_on_gpus
 from openmix_dm.registry import OPTIM_WRAPPER_CONSTRUCTORS, OPTIM_WRAPPERS, OPTIMIZERS
 
 OWNER = 'owner'  # entry of a group whose parameters are not the model's own
@@ -12,11 +13,12 @@ OWNER = 'owner'  # entry of a group whose parameters are not the model's own
 
 @OPTIM_WRAPPER_CONSTRUCTORS.register_module()
 class MixOptimConstructor(DefaultOptimWrapperConstructor):
-    """Build the optimiser as mmengine does, by `paramwise_cfg`, except for three things.
+    """Build the optimiser as mmengine does, by `paramwise_cfg`, except for four things.
 
     Frozen networks (teachers, momentum networks) are left out. Parameters of the mixer are in groups of their own, so
     that they are clipped apart from the model's; `custom_keys={'mixer': dict(lr_mult=..., momentum=...)}` gives them
-    settings of their own. Parameters with equal settings share a group, where mmengine makes one for each.
+    settings of their own. Parameters with equal settings share a group, where mmengine makes one for each. On a GPU,
+    SGD, Adam and AdamW are fused unless the config says how they step (`fused`, `foreach`).
 
     Takes the arguments of mmengine's DefaultOptimWrapperConstructor, which the runner fills in from `optim_wrapper`.
     It is the constructor of every `optim_wrapper` that names no other.
@@ -42,7 +44,7 @@ class MixOptimConstructor(DefaultOptimWrapperConstructor):
         each: list[dict] = []
         self.add_params(each, whole)
         groups = merge(each, getattr(whole, 'mixer', None))
-        optimizer = OPTIMIZERS.build({**self.optimizer_cfg, 'params': groups})
+        optimizer = OPTIMIZERS.build({**fused_on_gpus(self.optimizer_cfg, groups), 'params': groups})
         return OPTIM_WRAPPERS.build(dict(self.optim_wrapper_cfg), default_args={'optimizer': optimizer})
 
 

@@ -12,10 +12,11 @@ from mmengine.optim import OptimWrapper
 from torch import nn
 
 from openmix_dm.engine.guard import LossGuard
+from openmix_dm.engine.optim.fused import fill_momentum, leaves_out_on_device, step_unless
 from openmix_dm.engine.optim.parameter_groups import OWNER
-from openmix_dm.errors import NumericError
 from openmix_dm.registry import OPTIM_WRAPPERS, Built
 from openmix_dm.utils.checks import one_of
+from openmix_dm.utils.host_copy import HostCopy
 from openmix_dm.utils.stopwatch import stopwatch
 
 PRECISIONS = {'bf16': torch.bfloat16, 'fp16': torch.float16}
@@ -30,8 +31,8 @@ class MixOptimWrapper(OptimWrapper):
 
     Args:
         optimizer: the optimiser that steps; filled in by the constructor, a config describes it by a dict.
-        amp: precision of the forward pass: 'bf16', or 'fp16' with a loss scale; None is full precision. Validation runs
-            in it too. Default: None.
+        amp: precision of the forward pass: 'bf16', or 'fp16' with a loss scale; None is full precision. A config may
+            say 'auto' for what its GPU computes fast. Validation runs in it too. Default: None.
         accumulative_counts: iterations whose gradients are added up for one step. `global_batch_size` counts the images
             of all of them, so that the learning rate stays. Default: 1.
         clip_grad: e.g. dict(max_norm=1.0), or dict(type='value', clip_value=0.2). The gradients of the model and of a
@@ -58,13 +59,25 @@ class MixOptimWrapper(OptimWrapper):
         super().__init__(optimizer, accumulative_counts, clip_grad)
         if skip_nonfinite < 0:
             raise ValueError(f'skip_nonfinite must be 0 or more iterations, got {skip_nonfinite}')
-        self.skip_nonfinite, self.skipped_losses = skip_nonfinite, 0
         self.skipped_steps = SkippedSteps()
         if amp is not None:
             one_of('amp', amp, PRECISIONS)
         self.amp = amp
         self._scaler = torch.amp.GradScaler(_device_type(optimizer), enabled=amp == 'fp16')
-        self._guard = LossGuard()
+        fill_momentum(optimizer)
+        self._guard = LossGuard(skip_nonfinite, lag=int(leaves_out_on_device(optimizer)))
+        self._leave_out = False  # a loss that was passed over is part of the step that gradients accumulate for
+        self._scales: deque[HostCopy] = deque()
+
+    @property
+    def skipped_losses(self) -> int:
+        """How many losses that were not finite the run has passed over."""
+        return self._guard.passed_over
+
+    def settle(self) -> None:
+        """Read what the device knows and the host does not yet: whether all losses so far were finite."""
+        self._guard.settle()
+        self._count_skipped(0)
 
     @property
     def stop_agreed(self) -> bool:
@@ -86,24 +99,14 @@ class MixOptimWrapper(OptimWrapper):
         with stopwatch.span('backward'):
             self._guard.ask(loss)
             self.backward(self.scale_loss(loss))
-            if self._passes_over():
-                # with what has accumulated before: it is one sum, and cannot be taken apart
-                self.zero_grad()
-            elif self.should_update():
-                self.step(**(step_kwargs or {}))
+            if not self._guard.check() and not self._guard.lag:
+                self._leave_out = True  # with what accumulates before and after: it is one sum
+            if self.should_update():
+                if not self._leave_out:
+                    self.step(**(step_kwargs or {}))
                 self.zero_grad(**(zero_kwargs or {}))
-
-    def _passes_over(self) -> bool:
-        """Say whether this iteration is to be left out; all ranks know the same and decide alike."""
-        try:
-            self._guard.check()
-        except NumericError:
-            if self.skipped_losses >= self.skip_nonfinite:
-                raise
-            self.skipped_losses += 1
-            warn(f'a loss that is not finite was passed over ({self.skipped_losses} of {self.skip_nonfinite})')
-            return True
-        return False
+                self._guard.next_step()
+                self._leave_out = False
 
     def backward(self, loss: torch.Tensor, **options: Any) -> None:
         """Compute gradients, scaled if the precision needs it."""
@@ -111,16 +114,38 @@ class MixOptimWrapper(OptimWrapper):
         self._inner_count += 1
 
     def step(self, **options: Any) -> None:
-        """Clip and step; a scaled step with infinite gradients is left out."""
-        if self.clip_grad_kwargs:
-            self._scaler.unscale_(self.optimizer)
-            self._clip_grad()
-        # the scaler does not say whether it left the step out, but lowers its scale where it did
-        before = self._scaler.get_scale() if self.amp == 'fp16' else 0.0
-        self._scaler.step(self.optimizer, **options)
-        self._scaler.update()
+        """Clip and step; a scaled step with infinite gradients is left out, and so is what the guard says."""
+        left_out = self._guard.left_out
         if self.amp == 'fp16':
-            self.skipped_steps.count(self._scaler.get_scale() < before)
+            self._scaled_step(left_out, **options)
+            return
+        if self.clip_grad_kwargs:
+            self._clip_grad()
+        if left_out is None:
+            self.optimizer.step(**options)
+        else:
+            step_unless(left_out, self.optimizer, **options)
+
+    def _scaled_step(self, left_out: torch.Tensor | None, **options: Any) -> None:
+        scaler = self._scaler
+        if self.clip_grad_kwargs or left_out is not None:
+            scaler.unscale_(self.optimizer)
+        if self.clip_grad_kwargs:
+            self._clip_grad()
+        if left_out is not None:
+            for found in scaler._found_inf_per_device(self.optimizer).values():
+                found.add_(left_out).clamp_(max=1)
+        scale: Any = scaler._get_scale_async()
+        before = scale.clone()
+        scaler.step(self.optimizer, **options)
+        scaler.update()
+        # the scaler does not say whether it left the step out, but lowers its scale where it did
+        self._scales.append(HostCopy((scale < before).reshape(1)))
+        self._count_skipped(self._guard.lag)
+
+    def _count_skipped(self, unread: int) -> None:
+        while len(self._scales) > unread:
+            self.skipped_steps.count(bool(self._scales.popleft().read()[0]))
 
     def _clip_grad(self) -> None:
         # Not mmengine's: it reads the norm back from the device at each step and keeps all of them.
@@ -140,8 +165,9 @@ class MixOptimWrapper(OptimWrapper):
         """Restore the state of optimiser and loss scale."""
         state_dict = dict(state_dict)
         self._scaler.load_state_dict(state_dict.pop('loss_scaler', {}) or self._scaler.state_dict())
-        self.skipped_losses = state_dict.pop('skipped_losses', 0)
+        self._guard.passed_over = state_dict.pop('skipped_losses', 0)
         super().load_state_dict(state_dict)
+        fill_momentum(self.optimizer)
 
 
 class SkippedSteps:

@@ -9,7 +9,7 @@ import torch
 from mmengine.config import Config
 from torch import Tensor
 
-from openmix_dm.config.check import refusing
+from openmix_dm.config.check_built import refusing
 from openmix_dm.errors import Failure
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import DATASETS, LOSSES, MIXERS

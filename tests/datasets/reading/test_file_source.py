@@ -10,7 +10,7 @@ import pytest
 from mmengine.fileio.backends import BaseStorageBackend
 from mmengine.fileio.backends.registry_utils import backends
 
-from openmix_dm.datasets import ImageList
+from openmix_dm.datasets import ImageFolder, ImageList
 from openmix_dm.errors import ConfigError, DataError
 
 
@@ -105,3 +105,20 @@ def test_a_store_of_keys(folder, monkeypatch):
 def test_wrong_settings_are_refused(backend_args, said):
     with pytest.raises(ConfigError, match=said):
         ImageList('x', 'list.txt', backend_args=backend_args)
+
+
+def test_class_folders_are_listed_by_the_backend(folder):
+    for name in ('b', 'a'):
+        (folder / 'train' / name).mkdir(parents=True)
+        cv2.imwrite(str(folder / 'train' / name / '0.png'), np.zeros((4, 5, 3), dtype=np.uint8))
+        (folder / 'train' / name / 'notes.txt').write_text('')
+    data = ImageFolder(str(folder), 'train', backend_args={'backend': 'local'})
+    assert (data.classes, data.labels.tolist(), len(data)) == (['a', 'b'], [0, 1], 2)
+    assert data[1]['inputs'].shape == (3, 4, 5)
+    with pytest.raises(DataError, match='nowhere/train'):
+        ImageFolder('/nowhere', 'train', backend_args={'backend': 'local'})
+
+
+def test_a_backend_without_folders_is_told_of_lists(url):
+    with pytest.raises(ConfigError, match='HTTPBackend cannot list folders; use ImageList'):
+        ImageFolder(url, 'train', backend_args={'backend': 'http'})

@@ -1,0 +1,1 @@
+"""Images in Arrow tables: the folders and the Hub of Hugging Face's `datasets`."""

@@ -1,0 +1,34 @@
+"""Numbers of the device, read by the host without making it wait."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class HostCopy:
+    """A small tensor on its way to the host: asked for now, read later.
+
+    On a GPU the copy goes into pinned memory, behind what the device is asked to do before it; whoever reads it an
+    iteration later does not wait. Elsewhere the tensor is read as it is.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._here, self._event = tensor, None
+        if tensor.is_cuda:
+            self._here, self._event = self._send(tensor)
+
+    @staticmethod
+    def _send(tensor: Tensor) -> tuple[Tensor, Any]:
+        """Start the copy; return where it will be, and the event after which it is there."""
+        pinned = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        pinned.copy_(tensor, non_blocking=True)
+        event = torch.cuda.Event()
+        event.record()
+        return pinned, event
+
+    def read(self) -> list[float]:
+        """Return the numbers."""
+        if self._event is not None:
+            self._event.synchronize()
+        return self._here.tolist()
