@@ -94,6 +94,7 @@ def count(prepare: Callable[[], Callable[[], object]]) -> DeviceRecord:
         work = prepare()
         work()
         record.clear()
+        record.next_step()
         work()
     return record
 
@@ -193,6 +194,7 @@ def optimiser_step(network: nn.Module) -> Callable[[], object]:
         for decays, decay in ((True, 0.02), (False, 0.0))
     ]
     optimizer = OPTIMIZERS.build({'type': 'Lamb', 'params': groups})
+    optimizer.found_inf = torch.zeros((), device='cuda')  # as the guard of finite losses gives it
     for parameter in parameters:
         parameter.grad = torch.randn_like(parameter)
     return optimizer.step
