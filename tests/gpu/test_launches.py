@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from support.device_steps import KNOWN
+from support.device_steps import trouble
 
 from openmix_dm.analysis.benchmarks import launches
 from openmix_dm.commands import benchmark as command
@@ -66,8 +66,7 @@ def test_the_promised_numbers_hold():
     assert set(launches.TARGETS) <= {row.name for row in rows}
     for row in rows:
         assert row.target is None or row.operations <= row.target, row
-        known = (*KNOWN, *filter(None, [WAITS_BY_ITSELF.get(row.name)]))
-        assert not [line for line in row.trouble if not any(place in line for place in known)], row
+        assert trouble(row, *filter(None, [WAITS_BY_ITSELF.get(row.name)])) == []
 
 
 def test_saliency_adds_no_floats_up_on_the_device():

@@ -11,7 +11,7 @@ from support.device_steps import mixed
 from support.mixer_examples import build, case_id, cases, example
 from torch import nn
 
-from openmix_dm.analysis.benchmarks.device_training import DeviceTraining, image_batch, pinned
+from openmix_dm.analysis.benchmarks.device_training import SGD, DeviceTraining, image_batch, pinned
 from openmix_dm.analysis.benchmarks.pretended_device import on_device, pretended_gpu
 
 
@@ -259,7 +259,8 @@ def test_training_comes_to_the_same(name):
 
 
 def steps(model, batch, device):
-    training = DeviceTraining(model, device=device)
+    fused = {**SGD, 'optimizer': {**SGD['optimizer'], 'fused': True}}  # as it is on a GPU in any case
+    training = DeviceTraining(model, fused, device=device)
     ready = pinned(batch) if device == 'cuda' else batch
     for number in range(3):
         torch.manual_seed(number)

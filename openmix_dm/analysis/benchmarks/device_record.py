@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-PACKAGE = Path(__file__).resolve().parents[2]
-HIDDEN = {str(PACKAGE / 'analysis' / 'benchmarks' / name) for name in ('device_record.py', 'pretended_device.py')}
+PACKAGE = Path(__file__).parents[2]
+HIDDEN = {
+    str(Path(__file__).parent / name) for name in ('device_record.py', 'pretended_device.py', 'pretended_cuda.py')
+}
 WRAPPING = ('torch/_compile.py', 'torch/_dynamo/eval_frame.py')  # put themselves around whatever torch calls
 
 # Operations whose kernels on a GPU have to tell the host something: a shape, a number, or whether they worked.
