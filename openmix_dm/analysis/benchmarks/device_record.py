@@ -93,17 +93,16 @@ class DeviceRecord:
     """
 
     def __init__(self, places: bool = False) -> None:
-        self._by_place = places
+        self._by_place, self.step = places, 0
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget what was counted."""
         self.operations: Counter[str] = Counter()
         self.places: Counter[str] = Counter()
         self.waits: Counter[str] = Counter()  # the host waits for the device
         self.unpinned: Counter[str] = Counter()  # copies to the device from memory that is not pinned: these wait too
         self.mixed: Counter[str] = Counter()  # operations on tensors of both sides, which a GPU would refuse
-        self.step = 0
 
     @property
     def launched(self) -> int:

@@ -94,6 +94,7 @@ def count(prepare: Callable[[], Callable[[], object]]) -> DeviceRecord:
         work = prepare()
         work()
         record.clear()
+        record.next_step()
         work()
     return record
 
