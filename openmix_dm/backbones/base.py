@@ -27,12 +27,13 @@ class Backbone(nn.Module):
         """Return pooled features, (N, num_features)."""
         raise NotImplementedError
 
-    def _call_impl(self, inputs: Tensor, *args: Any, **options: Any) -> Any:
+    def _call_impl(self, *args: Any, **options: Any) -> Any:
         # A compiler puts small operations together by itself, and on the CPU they cost nothing.
-        if inputs.device.type == 'cpu' or torch.compiler.is_compiling():
-            return super()._call_impl(inputs, *args, **options)
+        on_device = any(value.device.type != 'cpu' for value in (*args, *options.values()) if isinstance(value, Tensor))
+        if not on_device or torch.compiler.is_compiling():
+            return super()._call_impl(*args, **options)
         with counting_at_once(self):
-            return super()._call_impl(inputs, *args, **options)
+            return super()._call_impl(*args, **options)
 
     @property
     def stages(self) -> dict[str, nn.Module]:

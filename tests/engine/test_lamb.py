@@ -92,6 +92,61 @@ def test_a_run_goes_on_with_the_other(first, second, tmp_path):
     assert goes_on.param_groups[0]['step'] == 20
 
 
+@pytest.mark.parametrize('layouts', ['pp', 'pc', 'cp', 'cc'])
+def test_layouts_of_weights_and_gradients_do_not_matter(layouts):
+    """c: channels_last, p: plain; averages of a run that goes on in another layout are laid out anew."""
+    formats = [torch.channels_last if letter == 'c' else torch.contiguous_format for letter in layouts]
+    ours = [
+        nn.Parameter(torch.randn(8, 5, 3, 3).contiguous(memory_format=formats[0])),
+        nn.Parameter(torch.randn(4, 6).T),
+    ]
+    timms = copy.deepcopy(ours)
+    optimizers = Lamb(ours, lr=0.01), TimmLamb(timms, lr=0.01)
+    for number in range(6):
+        if number == 3:
+            ours[0].data = ours[0].data.contiguous(memory_format=formats[1])
+        for side in (ours, timms):
+            torch.manual_seed(number)
+            side[0].grad = torch.randn(8, 5, 3, 3).contiguous(memory_format=formats[1])
+            side[1].grad = torch.randn(6, 4)
+        for optimizer in optimizers:
+            optimizer.step()
+    assert_same(ours, timms)
+
+
+@pytest.mark.parametrize('bad', [float('nan'), float('inf')])
+def test_a_step_left_out_is_one_that_was_never_made(bad):
+    """The device is told, as by a loss scale: weights, averages and the count of steps stay as they were."""
+    left = weights()
+    never = copy.deepcopy(left)
+    one, other = Lamb(groups(left), lr=8e-3), Lamb(groups(never), lr=8e-3)
+    for number in range(6):
+        one.found_inf = torch.tensor(float(number in (0, 3)))
+        if number in (0, 3):
+            for parameter in left:
+                parameter.grad = torch.full_like(parameter, bad)
+            one.step()
+        else:
+            steps([one, other], (left, never), number, number + 1)
+        del one.found_inf
+    assert_same(left, never, 0)
+    for mine, theirs in zip(one.state.values(), other.state.values(), strict=True):
+        assert_same(mine.values(), theirs.values(), 0)
+    assert [group['step'] for group in one.param_groups] == [group['step'] for group in other.param_groups] == [4, 4]
+
+
+def test_gradients_that_are_still_scaled_are_scaled_back():
+    scaled = weights()
+    plain = copy.deepcopy(scaled)
+    one, other = Lamb(groups(scaled), lr=8e-3), Lamb(groups(plain), lr=8e-3)
+    steps([other], (scaled, plain), 0, 1)
+    for parameter in scaled:
+        parameter.grad.mul_(1024)
+    one.grad_scale = torch.tensor(1024.0)
+    one.step()
+    assert_same(scaled, plain, 0)
+
+
 def test_a_state_of_another_lamb_is_refused():
     parameters = weights()
     cautious = TimmLamb(groups(parameters), caution=True)

@@ -259,10 +259,7 @@ def test_training_comes_to_the_same(name):
 
 
 def steps(model, batch, device):
-    fused = {
-        **SGD,
-        'optimizer': {**SGD['optimizer'], 'fused': True},
-    }  # as on a GPU: it rounds otherwise than the plain form
+    fused = {**SGD, 'optimizer': {**SGD['optimizer'], 'fused': True}}  # as it is on a GPU in any case
     training = DeviceTraining(model, fused, device=device)
     ready = pinned(batch) if device == 'cuda' else batch
     for number in range(3):

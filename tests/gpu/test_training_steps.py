@@ -9,9 +9,12 @@ from support import semi_steps, transfer_runs
 from support.device_steps import mixed, train, trouble, validate, wrapper
 from support.mixer_examples import case_id, cases, example, registered
 
+from openmix_dm.analysis.benchmarks.device_training import image_batch, pinned
 from openmix_dm.analysis.benchmarks.launches import stream_batch
+from openmix_dm.analysis.benchmarks.pretended_device import pretended_gpu
 from openmix_dm.config.load import load_config
 from openmix_dm.datasets.streams import StreamFacts
+from openmix_dm.engine.prefetch import prefetched
 from openmix_dm.evaluation import Predictions, TopK
 from openmix_dm.registry import LOSSES
 from openmix_dm.runs.model import build_model
@@ -132,6 +135,16 @@ class Kept(TopK):
 
     def evaluate(self, size):
         return {}
+
+
+def test_prefetched_batches_wait_for_nothing():
+    with pretended_gpu() as record:
+        batches = [pinned(image_batch(4, 8, 5)) for _ in range(3)]
+        record.clear()
+        sent = list(prefetched(batches, torch.device('cuda', 0)))
+        assert all(batch['inputs'].is_cuda and batch['labels'].is_cuda for batch in sent)
+    assert record.trouble == []
+    assert len(sent) == 3
 
 
 @pytest.mark.slow

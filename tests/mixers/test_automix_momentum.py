@@ -29,6 +29,11 @@ def test_progress_is_state():
         first.advance()
     second.load_state_dict(first.state_dict())
     assert second.step == 7
+    second.load_state_dict({'step': torch.tensor(5)})
+    assert second.step == 5
+    for wrong, said in (({}, 'Missing'), ({'step': torch.zeros(2)}, 'number of a step')):
+        with pytest.raises(RuntimeError, match=said):
+            second.load_state_dict(wrong)
 
 
 def test_the_network_follows_by_a_share_and_keeps_its_own_statistics():

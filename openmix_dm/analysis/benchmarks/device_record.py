@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-PACKAGE = Path(__file__).resolve().parents[2]
-HIDDEN = {str(PACKAGE / 'analysis' / 'benchmarks' / name) for name in ('device_record.py', 'pretended_device.py')}
+PACKAGE = Path(__file__).parents[2]
+HIDDEN = {
+    str(Path(__file__).parent / name) for name in ('device_record.py', 'pretended_device.py', 'pretended_cuda.py')
+}
 WRAPPING = ('torch/_compile.py', 'torch/_dynamo/eval_frame.py')  # put themselves around whatever torch calls
 
 # Operations whose kernels on a GPU have to tell the host something: a shape, a number, or whether they worked.
@@ -91,17 +93,16 @@ class DeviceRecord:
     """
 
     def __init__(self, places: bool = False) -> None:
-        self._by_place = places
+        self._by_place, self.step = places, 0
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget what was counted."""
         self.operations: Counter[str] = Counter()
         self.places: Counter[str] = Counter()
         self.waits: Counter[str] = Counter()  # the host waits for the device
         self.unpinned: Counter[str] = Counter()  # copies to the device from memory that is not pinned: these wait too
         self.mixed: Counter[str] = Counter()  # operations on tensors of both sides, which a GPU would refuse
-        self.step = 0
 
     @property
     def launched(self) -> int:

@@ -51,6 +51,7 @@ def pretended_gpu(places: bool = False) -> Iterator[DeviceRecord]:
         (Tensor, 'device', property(lambda tensor: CUDA if on_device(tensor) else _plain_device(tensor))),
         (Tensor, 'is_cuda', property(on_device)),
         (Tensor, 'is_cpu', property(lambda tensor: tensor.device.type == 'cpu')),
+        (Tensor, 'record_stream', lambda tensor, stream: None),  # torch would look at the stream
         (torch._C, '_group_tensors_by_device_and_dtype', _groups),
         (torch, 'autocast', PretendedAutocast),
         *((torch.cuda, name, part) for name, part in cuda_parts(record).items()),
@@ -196,7 +197,6 @@ class _Calls(TorchFunctionMode):
             Tensor.pin_memory: lambda tensor, *_: _mark(_copied(tensor, False), 'pinned'),
             Tensor.is_pinned: lambda tensor, *_: _has(tensor, 'pinned'),
             Tensor.get_device: lambda tensor: 0 if on_device(tensor) else -1,
-            Tensor.record_stream: lambda tensor, stream: None,
             Tensor.__deepcopy__: self._deepcopy,
             F.one_hot: self._one_hot,
         }

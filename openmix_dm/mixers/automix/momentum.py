@@ -106,7 +106,9 @@ class Progress(nn.Module):
         error_msgs: list[str],
     ) -> None:
         key = prefix + 'step'
-        if key in state_dict:
+        if key not in state_dict:
+            missing_keys.extend([key] if strict else [])
+        elif state_dict[key].numel() == 1:
             self.step = int(state_dict[key])
-        elif strict:
-            missing_keys.append(key)
+        else:
+            error_msgs.append(f'{key} is the number of a step, got a tensor of shape {tuple(state_dict[key].shape)}')

@@ -56,7 +56,8 @@ def _bids(visible: Tensor, saliency: Tensor, side: int, t_eps: float) -> tuple[T
         first = part.stop
     gain = torch.sub(saliency[:, :, None], torch.cat(costs, dim=1), alpha=t_eps).clamp_(min=0)
     gain[:, :, -1] = 0
-    return torch.cat(places, dim=1).masked_fill_(gain == 0, side**2), _offer(gain, block)
+    nothing = gain == 0
+    return torch.cat(places, dim=1).masked_fill_(nothing, side**2), _offer(gain, block).masked_fill_(nothing, 0)
 
 
 def _nearest_visible(visible: Tensor, block: Tensor, side: int, reach: int, wanted: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,7 +74,7 @@ def _nearest_visible(visible: Tensor, block: Tensor, side: int, reach: int, want
 def _offer(gain: Tensor, block: Tensor) -> Tensor:
     """Return gain as a whole number in the same order; of equal gains the first block's is the highest."""
     bits = gain.view(torch.int32).long() << BITS  # the bits of positive floats are in the order of their values
-    return torch.where(gain > 0, bits + (2**BITS - 1 - block[:, :, None]), 0)
+    return bits.add_(2**BITS - 1 - block[:, :, None])
 
 
 @lru_cache(maxsize=64)
