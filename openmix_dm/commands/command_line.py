@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from openmix_dm.errors import ConfigError, Failure
-from openmix_dm.launch.failures import INTERRUPTED
+from openmix_dm.errors import INTERRUPTED, ConfigError, Failure
 
 CLOSED_PIPE = 141  # what shells report for a command that was ended by a closed pipe
 

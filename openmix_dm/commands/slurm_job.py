@@ -8,6 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openmix_dm.launch.early_signals import leave_at_signals
+
+if __name__ == '__main__':
+    leave_at_signals()  # the imports below take seconds
+
 from mmengine.config import Config
 
 from openmix_dm.commands import train as training

@@ -15,7 +15,6 @@ from openmix_dm.errors import DataError, Failure, ResourceError, first_line
 from openmix_dm.launch.group import lost_connection
 
 FULL = {errno.ENOSPC: 'no space is left', errno.EDQUOT: 'the quota is used up', errno.EFBIG: 'a file became too large'}
-INTERRUPTED = 130  # exit code that shells report for Ctrl-C
 UNWRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 

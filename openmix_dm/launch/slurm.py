@@ -9,6 +9,8 @@ from openmix_dm.errors import DistributedError, ResourceError
 
 FIRST_PORT, PORTS = 20000, 20000
 GRACE = 120  # seconds before the time limit at which the ranks are told to save and leave
+VAIN_STARTS = 10  # restarts without a checkpoint after which a job is not put back into the queue
+JOB, ARRAY_TASK = '$SLURM_JOB_ID', '${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}'
 
 
 def translate_slurm(environment: MutableMapping[str, str]) -> None:
@@ -46,33 +48,46 @@ def first_host(nodes: str) -> str:
     return re.sub(r'\[([^\]]*)\]', lambda group: re.split(r'[-,]', group[1])[0], first[0])
 
 
-def job_script(headers: Sequence[str], setup: Sequence[str], command: str, python: str, after: str = '') -> str:
-    """Return a script for sbatch that runs a training and puts it back into the queue when it was preempted.
+def job_script(
+    headers: Sequence[str], setup: Sequence[str], command: str, python: str, after: str = '', job: str = JOB
+) -> str:
+    """Return a script for sbatch that runs a training and puts it back into the queue when its time was up.
+
+    That is what SIGUSR1 and SIGUSR2 announce. SIGTERM ends it for good: Slurm itself queues anew what it has preempted.
 
     Args:
         headers: options of sbatch, without their #SBATCH.
         setup: lines before the training; they set `run`, its folder.
         command: what srun starts, as one would type it.
         python: the interpreter that asks the run's folder for its exit code.
-        after: lines between the training and the end; they may change `code`.
+        after: lines that follow the training; they may change `code`. Default: ''.
+        job: the id that goes back into the queue. Default: '$SLURM_JOB_ID'.
     """
     return '\n'.join(
         [
             '#!/usr/bin/env bash',
             *(f'#SBATCH {option}' for option in headers),
             *setup,
+            f'job={job}',
             'rm -f "$run/preempted"',
             'trap : TERM USR1 USR2 # the ranks answer signals: they save and leave; this script waits for them',
             '',
             f'srun --kill-on-bad-exit=1 {command}',
             'code=$?',
-            '',
-            'if [ -e "$run/preempted" ]; then # saved and not finished: back into the queue',
-            '    scontrol requeue "$SLURM_JOB_ID"',
+            f'{after}',
+            '# back into the queue: what has saved and not finished, and what SIGUSR1 or SIGUSR2 met before Python ran',
+            'if [ -e "$run/preempted" ] || [ "$code" -eq 138 ] || [ "$code" -eq 140 ]; then',
+            f'    if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {VAIN_STARTS} ] && ! compgen -G "$run/*.pth" >/dev/null; then',
+            f'        echo "openmix_dm: stopped {VAIN_STARTS} times before a checkpoint: raise the time limit" >&2',
+            '    elif scontrol show job "$job" | grep -q JobState=CANCELLED; then',
+            '        echo "openmix_dm: cancelled: not queued again" >&2',
+            '    else',
+            '        scontrol requeue "$job"',
+            '    fi',
             'elif [ "$code" -ne 0 ]; then # the code of the rank that failed, not of those that were killed for it',
             f'    code=$({shlex.quote(python)} -m openmix_dm.commands.exit_code "$run" "$code")',
             'fi',
-            f'{after}exit "$code"',
+            'exit "$code"',
             '',
         ]
     )

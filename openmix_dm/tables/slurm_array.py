@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.launch.slurm import GRACE, call, job_script
+from openmix_dm.launch.slurm import ARRAY_TASK, GRACE, call, job_script
 from openmix_dm.tables.plan import TOOLS, Step
 from openmix_dm.utils.files import write_atomically
 
@@ -75,7 +75,7 @@ def make_script(
     ]
     headers = headers_of(name, partition, len(steps), folder, settings)
     command = f'{python} {train} "$@" # --resume starts a run, or goes on where it stopped'
-    files['array.sh'] = job_script(headers, setup, command, sys.executable, measure)
+    files['array.sh'] = job_script(headers, setup, command, sys.executable, measure, ARRAY_TASK)
     return files
 
 

@@ -1,4 +1,5 @@
 import subprocess
+import sys
 
 import pytest
 
@@ -47,6 +48,10 @@ def test_two_jobs_on_a_node_have_two_ports():
     assert port_of('') == port_of('0')
 
 
+SCONTROL = """echo "$@" >> {said}
+[ "$1" != show ] || [ ! -e "$(dirname {said})/cancelled" ] || echo '   JobState=CANCELLED Reason=None'"""
+
+
 def script(folder):
     """The script of a job, with `python` for the interpreter and tools/train.py for the path of it."""
     command = "\\\n    python tools/train.py 'a b.py' \\\n    ${SLURM_RESTART_COUNT:+--resume}"
@@ -71,7 +76,11 @@ def test_the_script_requeues_and_is_signalled_before_its_time_is_up(root, tmp_pa
     ('srun', 'restarts', 'code', 'said'),
     [
         ('exit 0', '', 0, []),
-        ('touch {run}/preempted; exit 75', '', 75, ['requeue 7']),
+        ('touch {run}/preempted; exit 75', '', 75, ['show job 7', 'requeue 7']),
+        ('kill -USR2 $$', '', 140, ['show job 7', 'requeue 7']),  # before Python could listen
+        ('exit 75', '', 75, []),  # SIGTERM: whoever has cancelled it means it
+        ('touch {run}/preempted {run}/../cancelled; exit 75', '', 75, ['show job 7']),
+        ('touch {run}/preempted; exit 75', '10', 75, []),  # in vain again and again: there is no checkpoint
         ('echo "$@" >> {said}', '1', 0, ['--kill-on-bad-exit=1 python tools/train.py a b.py --resume']),
         ('exit 137', '', 3, []),  # run.json knows better
     ],
@@ -80,12 +89,12 @@ def test_the_script_runs(srun, restarts, code, said, tmp_path):
     """With stand-ins for the commands of Slurm; tests/slurm has the real ones."""
     run, spoken = tmp_path / 'run', tmp_path / 'said'
     run.mkdir()
-    RunFolder(run).update(exit_code=3 if 'exit 137' in srun else None)
+    RunFolder(run).update(exit_code=int(code) or None)
     (run / 'preempted').touch()  # of an earlier start: must not requeue again
-    for name, body in {'srun': srun.format(run=run, said=spoken), 'scontrol': f'echo "$@" >> {spoken}'}.items():
+    for name, body in {'srun': srun.format(run=run, said=spoken), 'scontrol': SCONTROL.format(said=spoken)}.items():
         (tmp_path / name).write_text(f'#!/bin/sh\n{body}\n')
         (tmp_path / name).chmod(0o755)
-    (tmp_path / 'python').write_text('#!/bin/sh\necho 3\n')  # stands for `python -m openmix_dm.commands.exit_code`
+    (tmp_path / 'python').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / 'python').chmod(0o755)
     environment = {'PATH': f'{tmp_path}:/usr/bin:/bin', 'SLURM_JOB_ID': '7'}
     if restarts:

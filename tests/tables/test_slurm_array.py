@@ -33,7 +33,8 @@ def fake_slurm(tmp_path, srun_code=0):
         tool = bin_folder / name
         tool.write_text(f'#!/bin/sh\necho {name} "$@" >> {tmp_path}/calls.txt\necho {name} said so\nexit {code}\n')
         tool.chmod(0o755)
-    return {**os.environ, 'PATH': f'{bin_folder}:{os.environ["PATH"]}', 'SLURM_JOB_ID': '77'}
+    job = {'SLURM_JOB_ID': '77', 'SLURM_ARRAY_JOB_ID': '70'}
+    return {**os.environ, 'PATH': f'{bin_folder}:{os.environ["PATH"]}', **job}
 
 
 def run_task(tmp_path, files, task, **environment):
@@ -76,12 +77,13 @@ def test_each_task_trains_its_own_line(tmp_path):
     assert calls[-1].endswith('--launcher slurm')
 
 
-def test_a_preempted_task_asks_to_be_requeued(tmp_path):
+def test_a_task_whose_time_is_up_asks_for_itself_to_be_requeued(tmp_path):
+    """The id of the last task of an array is that of the array: by it, all of them would be started again."""
     folder = tmp_path / 'work' / 'digits' / 'r8_vanilla' / 'seed0'
     environment = fake_slurm(tmp_path, srun_code=1)  # launchers lose the code of a rank: the marker decides
     (tmp_path / 'bin' / 'srun').write_text(f'#!/bin/sh\nmkdir -p {folder}\ntouch {folder}/preempted\nexit 1\n')
     _, calls = run_task(tmp_path, script(tmp_path), 1, **environment)
-    assert calls == ['scontrol requeue 77']
+    assert calls == ['scontrol show job 70_1', 'scontrol requeue 70_1']
 
 
 def test_a_failed_task_is_not(tmp_path, monkeypatch):
@@ -105,6 +107,13 @@ def test_the_attack_follows(tmp_path):
     assert code == 0
     assert len(calls) == 2
     assert f'analyze.py fgsm {tmp_path}/work/digits/r8_mixup/seed1 --eps 8' in calls[1]
+
+
+def test_a_task_that_is_told_to_stop_while_it_measures_is_requeued(tmp_path):
+    files, environment = script(tmp_path, text=FGSM), fake_slurm(tmp_path)
+    (tmp_path / 'bin' / 'srun').write_text('#!/bin/sh\ncase "$*" in *analyze*) kill -USR1 $$;; esac\n')
+    code, calls = run_task(tmp_path, files, 2, **environment)
+    assert (code, calls[-1]) == (138, 'scontrol requeue 70_2')
 
 
 def test_what_is_done_is_not_submitted(tmp_path):
