@@ -70,6 +70,18 @@ class Preempted(Failure):
         self.again = again
 
 
+def printable(text: str, keep: str = '') -> str:
+    """Return a text that a terminal only shows: what would move its cursor, or change its colours, is spelt out.
+
+    Args:
+        text: may come from a name of a file, or from a file.
+        keep: characters that stay as they are, such as line breaks. Default: ''.
+    """
+    return ''.join(
+        sign if sign.isprintable() or sign in keep else sign.encode('unicode_escape').decode() for sign in text
+    )
+
+
 def first_line(error: BaseException) -> str:
     """Return what an error of a library says first, or what it is called."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -10,7 +10,7 @@ from mmengine.config import Config
 
 from openmix_dm.config.fast import describe_speed
 from openmix_dm.config.resolve import resolve
-from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted
+from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
 from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
@@ -68,6 +68,10 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             raise
         except BaseException as error:
             failure = explain(error)  # before the end of the workers, which may have to say where they are
+            if rank == 0 and not folder.path.is_dir() and (failure is error or isinstance(failure, ResourceError)):
+                failure = ResourceError(
+                    f'the run folder {folder.path} is gone; where it is now, --work-dir goes on with it'
+                )
             if rank == 0 and folder.used:
                 code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
                 with suppress(OSError):  # where the disk is full, the cause is what counts

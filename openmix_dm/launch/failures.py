@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -15,6 +16,8 @@ from openmix_dm.errors import DataError, Failure, ResourceError, first_line
 from openmix_dm.launch.group import lost_connection
 
 FULL = {errno.ENOSPC: 'no space is left', errno.EDQUOT: 'the quota is used up', errno.EFBIG: 'a file became too large'}
+TOO_MANY = 'Too many open files'
+SHARED = '/dev/shm'  # through which the batches of workers travel
 UNWRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -29,10 +32,13 @@ def explain(error: BaseException) -> BaseException:
         )
     if isinstance(error, OSError) and error.errno in FULL:
         return ResourceError(f'{FULL[error.errno]} ({first_line(error)}); make room, then go on with --resume')
+    if TOO_MANY in str(error):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return ResourceError(f'{limit} files may be open at once, and more are needed: `ulimit -n 4096` allows them')
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return ResourceError(f'cannot write ({first_line(error)})')
     if isinstance(error, RuntimeError):
-        return _worker_failure(str(error)) or lost_connection(error) or error
+        return _worker_failure(f'{error}\n{error.__cause__}') or lost_connection(error) or error
     return error
 
 
@@ -40,11 +46,13 @@ def _worker_failure(text: str) -> Failure | None:
     """Explain the death or the silence of a worker of a data loader."""
     if re.search(r'DataLoader worker .*(killed by signal|exited unexpectedly)', text, re.DOTALL):
         how = re.search(r'killed by signal: ([^.\n]*)', text)
+        if how and 'Bus error' in how[1]:
+            return ResourceError(_full_shared_memory())
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
         return ResourceError(
-            f'a worker of the data loader was killed{f" by signal: {how[1].strip()}" if how else ""} (the largest used '
-            f'{used:.0f} MB). If memory ran out, lower num_workers or prefetch_factor of the data loader; '
-            'the last checkpoint is good, go on with --resume'
+            f'a worker of the data loader {f"was killed by signal: {how[1].strip()}" if how else "ended"} (the largest '
+            f'used {used:.0f} MB); it may have said why above. If memory ran out, lower num_workers or prefetch_factor '
+            'of the data loader; the last checkpoint is good, go on with --resume'
         )
     timeout = re.search(r'DataLoader timed out after (\d+) seconds', text)
     if timeout:
@@ -54,6 +62,16 @@ def _worker_failure(text: str) -> Failure | None:
             'system slow? A longer wait: train_dataloader.timeout'
         )
     return None
+
+
+def _full_shared_memory() -> str:
+    print(file=sys.stderr, flush=True)  # what torch says of a bus error ends in the middle of a line
+    free, total = shutil.disk_usage(SHARED).free, shutil.disk_usage(SHARED).total
+    return (
+        f'a worker of the data loader was killed by a bus error: its batches do not fit into {SHARED} '
+        f'({total / 2**20:.0f} MB, {free / 2**20:.0f} free now). Give it more (docker run --shm-size=8g), or lower '
+        'num_workers, prefetch_factor or global_batch_size; num_workers=0 needs none; then go on with --resume'
+    )
 
 
 def show_workers(seconds: str) -> None:

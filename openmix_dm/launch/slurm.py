@@ -4,8 +4,9 @@ import re
 import shlex
 import subprocess
 from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
 
-from openmix_dm.errors import DistributedError, ResourceError
+from openmix_dm.errors import ConfigError, DistributedError, ResourceError
 
 FIRST_PORT, PORTS = 20000, 20000
 GRACE = 120  # seconds before the time limit at which the ranks are told to save and leave
@@ -53,7 +54,7 @@ def job_script(
 ) -> str:
     """Return a script for sbatch that runs a training and puts it back into the queue when its time was up.
 
-    That is what SIGUSR1 and SIGUSR2 announce. SIGTERM ends it for good: Slurm itself queues anew what it has preempted.
+    That is what SIGUSR1 and SIGUSR2 announce. SIGTERM ends it for good, unless Slurm says that it is being preempted.
 
     Args:
         headers: options of sbatch, without their #SBATCH.
@@ -66,7 +67,7 @@ def job_script(
     return '\n'.join(
         [
             '#!/usr/bin/env bash',
-            *(f'#SBATCH {option}' for option in headers),
+            *(f'#SBATCH {shlex.quote(one_line(option))}' for option in headers),
             *setup,
             f'job={job}',
             'rm -f "$run/preempted"',
@@ -75,12 +76,13 @@ def job_script(
             f'srun --kill-on-bad-exit=1 {command}',
             'code=$?',
             f'{after}',
-            '# back into the queue: what has saved and not finished, and what SIGUSR1 or SIGUSR2 met before Python ran',
-            'if [ -e "$run/preempted" ] || [ "$code" -eq 138 ] || [ "$code" -eq 140 ]; then',
+            '# Back into the queue: what has saved and not finished, and what SIGUSR1 or SIGUSR2 met before Python.',
+            '# And what has left in the grace that it had to give way to another job: Slurm then takes it for ended.',
+            'gives_way() { scontrol show job "$job" | tr "\\n" " " | grep -q "JobState=RUNNING .*PreemptTime=[0-9]"; }',
+            'if [ -e "$run/preempted" ] || [ "$code" -eq 138 ] || [ "$code" -eq 140 ] ||',
+            '    { [ "$code" -eq 75 ] && gives_way; }; then',
             f'    if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {VAIN_STARTS} ] && ! compgen -G "$run/*.pth" >/dev/null; then',
             f'        echo "openmix_dm: stopped {VAIN_STARTS} times before a checkpoint: raise the time limit" >&2',
-            '    elif scontrol show job "$job" | grep -q JobState=CANCELLED; then',
-            '        echo "openmix_dm: cancelled: not queued again" >&2',
             '    else',
             '        scontrol requeue "$job"',
             '    fi',
@@ -91,6 +93,18 @@ def job_script(
             '',
         ]
     )
+
+
+def one_line(text: str) -> str:
+    """Return a text that may stand in a line of a script; refuse one that would go on in the next."""
+    if not text.isprintable():
+        raise ConfigError(f'names of jobs, partitions and folders of Slurm cannot hold line breaks, got {text!r}')
+    return text
+
+
+def output_of(folder: Path, name: str) -> str:
+    """Return where a job writes: Slurm replaces %j, %A, ... in the name, and would in the folder's, too."""
+    return f'--output={str(folder).replace("%", "%%")}/{name}'
 
 
 def call(command: Sequence[str], text: str, otherwise: str) -> str:

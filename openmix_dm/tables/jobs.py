@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from openmix_dm.errors import ConfigError, Failure
+from openmix_dm.errors import ConfigError, Failure, printable
 from openmix_dm.launch.processes import GRACE_SECONDS, Stops, launch, listening, share_of, stop
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.lock import held
@@ -44,7 +44,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.kind == 'failed':
-            return f'{self.run.name} FAILED with exit code {self.code}: {self.cause}'
+            return f'{self.run.name} FAILED with exit code {self.code}: {printable(self.cause)}'
         if self.kind == 'busy':
             return f'{self.run.name} is run by somebody else'
         epoch = read_state(self.run.folder).epoch
