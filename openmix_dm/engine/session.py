@@ -68,10 +68,8 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             raise
         except BaseException as error:
             failure = explain(error)  # before the end of the workers, which may have to say where they are
-            if rank == 0 and not folder.path.is_dir() and (failure is error or isinstance(failure, ResourceError)):
-                failure = ResourceError(
-                    f'the run folder {folder.path} is gone; where it is now, --work-dir goes on with it'
-                )
+            if rank == 0 and isinstance(failure, OSError | ResourceError) and not folder.path.is_dir():
+                failure = ResourceError(f'the run folder {folder.path} is gone; --work-dir goes on where it is')
             if rank == 0 and folder.used:
                 code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
                 with suppress(OSError):  # where the disk is full, the cause is what counts

@@ -39,7 +39,18 @@ def explain(error: BaseException) -> BaseException:
         return ResourceError(f'cannot write ({first_line(error)})')
     if isinstance(error, RuntimeError):
         return _worker_failure(f'{error}\n{error.__cause__}') or lost_connection(error) or error
+    if isinstance(error, OSError | EOFError):
+        return _death_in_a_hand_over() or error
     return error
+
+
+def _death_in_a_hand_over() -> Failure | None:
+    """Explain a connection that broke because a worker died while it gave a batch away: torch says so soon after."""
+    try:
+        time.sleep(0.2)
+    except RuntimeError as told:  # raised where its handler of SIGCHLD finds this thread
+        return _worker_failure(str(told))
+    return None
 
 
 def _worker_failure(text: str) -> Failure | None:
@@ -50,9 +61,9 @@ def _worker_failure(text: str) -> Failure | None:
             return ResourceError(_full_shared_memory())
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
         return ResourceError(
-            f'a worker of the data loader {f"was killed by signal: {how[1].strip()}" if how else "ended"} (the largest '
-            f'used {used:.0f} MB); it may have said why above. If memory ran out, lower num_workers or prefetch_factor '
-            'of the data loader; the last checkpoint is good, go on with --resume'
+            f'a worker of the data loader was killed{f" by signal: {how[1].strip()}" if how else " or gave up"} (the '
+            f'largest used {used:.0f} MB); it may have said why above. If memory ran out, lower num_workers or '
+            'prefetch_factor of the data loader; the last checkpoint is good, go on with --resume'
         )
     timeout = re.search(r'DataLoader timed out after (\d+) seconds', text)
     if timeout:

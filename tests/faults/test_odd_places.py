@@ -131,8 +131,8 @@ if EpochTrainLoop:
 
 
 def test_f35_memory_runs_out_in_the_main_process(tmp_path):
-    """An allocation that fails: exit 7 with what to lower, and a checkpoint to go on from. (The OOM killer of the kernel
-    is a kill -9, see F1: nothing can be said at that moment.)"""
+    """An allocation that fails: exit 7 with what to lower, and a checkpoint to go on from. (The kernel that kills a
+    process is a kill -9, see F1: nothing can be said at that moment.)"""
     outcome = train(tmp_path / 'run', EVERY_SECOND, **injected(tmp_path, MEMORY))
     check_failed(outcome, 7, 'resources', 'memory has run out', 'global_batch_size')
     goes_on_to_the_same_end(tmp_path / 'run', tmp_path)
