@@ -4,7 +4,9 @@ from collections.abc import Sequence as _Sequence
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from openmix_dm import compat as compat  # first: it repairs what later imports would trip over
+from openmix_dm import (
+    compat as compat,
+)  # first: it repairs what later imports trip over
 from openmix_dm.version import __version__ as __version__
 
 if _TYPE_CHECKING:

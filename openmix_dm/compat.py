@@ -1,15 +1,19 @@
 """Gaps between the versions of other packages, and nothing else.
 
-Imported before anything that imports torchvision (timm does too).
+`import openmix_dm` comes here, so that torch is imported by nothing but what needs it.
 """
 
 import importlib.util
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-import torch
-
 if TYPE_CHECKING:
+    import torch
     from PIL.Image import Image
 
 
@@ -24,6 +28,8 @@ def _torchvision_library() -> Path | None:
 def _loads(library: Path | None) -> bool:
     if library is None:
         return False
+    import torch
+
     try:
         torch.ops.load_library(str(library))
     except OSError:
@@ -31,7 +37,7 @@ def _loads(library: Path | None) -> bool:
     return True
 
 
-def define_missing_torchvision_operators() -> torch.library.Library | None:
+def define_missing_torchvision_operators() -> 'torch.library.Library | None':
     """Let `import torchvision` succeed beside a torch build that it was not compiled for.
 
     torchvision registers shape functions for `nms` at import, which fails where its own library cannot be loaded
@@ -39,14 +45,32 @@ def define_missing_torchvision_operators() -> torch.library.Library | None:
     """
     if importlib.util.find_spec('torchvision') is None or _loads(_torchvision_library()):
         return None
+    import torch
+
     library = torch.library.Library('torchvision', 'DEF')
     for name in ('nms', 'qnms'):
         library.define(f'{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor')
     return library
 
 
-# torch drops the declarations when this object dies, so it has to outlive the import.
-_TORCHVISION_OPERATORS = define_missing_torchvision_operators()
+class TorchvisionRepair:
+    """Repair torchvision when it is first imported, by whomever: timm does too. It finds nothing itself."""
+
+    operators: 'torch.library.Library | None' = None  # torch drops the declarations when this object dies
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Leave the row of finders, do the work, and let the others find the module."""
+        if fullname == 'torchvision':
+            with suppress(ValueError):  # another thread was faster
+                sys.meta_path.remove(self)
+                type(self).operators = define_missing_torchvision_operators()
+        return None
+
+
+if 'torchvision' not in sys.modules:
+    sys.meta_path.insert(0, TorchvisionRepair())
 
 
 def posterize(image: 'Image', bits: int, **unused: object) -> 'Image':

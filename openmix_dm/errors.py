@@ -1,5 +1,7 @@
 """Failures that a user can act on. Each kind has its own exit code, so that a scheduler can tell them apart."""
 
+INTERRUPTED = 130  # exit code that shells report for Ctrl-C
+
 
 class Failure(Exception):
     """Stop the command with a cause that is told in one line and an exit code of its own."""
@@ -52,11 +54,32 @@ class ResourceError(Failure):
 
 
 class Preempted(Failure):
-    """A signal asked the run to stop; it has saved its state and wants to be started again."""
+    """A signal asked the run to stop; it has saved its state.
+
+    Args:
+        text: what the signal was and what was saved.
+        again: the signal said that the time is up, so that the run is to be queued anew. Default: False.
+    """
 
     exit_code = 75
     cause = 'preempted'
     verdict = 'STOPPED'
+
+    def __init__(self, text: str, again: bool = False) -> None:
+        super().__init__(text)
+        self.again = again
+
+
+def printable(text: str, keep: str = '') -> str:
+    """Return a text that a terminal only shows: what would move its cursor, or change its colours, is spelt out.
+
+    Args:
+        text: may come from a name of a file, or from a file.
+        keep: characters that stay as they are, such as line breaks. Default: ''.
+    """
+    return ''.join(
+        sign if sign.isprintable() or sign in keep else sign.encode('unicode_escape').decode() for sign in text
+    )
 
 
 def first_line(error: BaseException) -> str:

@@ -15,6 +15,22 @@ def test_torchvision_and_timm_import_after_ours():
     assert done.returncode == 0, done.stderr
 
 
+def test_ours_imports_nothing_that_takes_time():
+    """So that signals are answered from the first line of a command on."""
+    light = ('openmix_dm', 'openmix_dm.launch.early_signals', 'openmix_dm.commands.dist_ranks')
+    code = f'import sys, {", ".join(light)}; print([n for n in ("torch", "mmengine", "numpy") if n in sys.modules])'
+    assert run(code).stdout.strip() == '[]'
+
+
+def test_the_repair_waits_for_whoever_imports_torchvision_first():
+    code = (
+        'import sys, openmix_dm; from openmix_dm import compat; before = len(sys.meta_path);'
+        'compat.define_missing_torchvision_operators = lambda: print("repaired");'
+        'import json, torch; print("torch is here"); import timm; print(len(sys.meta_path) < before)'
+    )
+    assert run(code).stdout.split('\n')[:2] == ['torch is here', 'repaired']
+
+
 def test_the_mixers_and_losses_load_nothing_heavy():
     code = (
         'import sys; import openmix_dm.mixers, openmix_dm.losses;'

@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from openmix_dm.errors import ConfigError, Failure
-from openmix_dm.launch.failures import INTERRUPTED
+from openmix_dm.errors import INTERRUPTED, ConfigError, Failure, printable
 
 CLOSED_PIPE = 141  # what shells report for a command that was ended by a closed pipe
 
@@ -42,13 +41,14 @@ def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Na
     try:
         command(args)
     except Failure as failure:
-        print(f'openmix_dm: {failure.verdict} cause={failure.cause}: {failure}', file=sys.stderr, flush=True)
+        text = printable(str(failure), keep='\n')
+        print(f'openmix_dm: {failure.verdict} cause={failure.cause}: {text}', file=sys.stderr, flush=True)
         return failure.exit_code
     except BrokenPipeError:  # whoever reads the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except Exception as error:  # nobody foresaw it: the traceback follows, below a line that says what it is about
-        text = (str(error).strip().splitlines() or [''])[0][:200]
+        text = printable((str(error).strip().splitlines() or [''])[0][:200])
         print(f'openmix_dm: FAILED cause=unexpected: {type(error).__name__}: {text}', file=sys.stderr, flush=True)
         raise
     except KeyboardInterrupt:

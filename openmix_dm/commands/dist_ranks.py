@@ -6,11 +6,15 @@ import sys
 from collections.abc import Sequence
 
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.launch.early_signals import leave_at_signals, run_folder
 from openmix_dm.launch.ranks import launch
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a script on several ranks; return the exit code of the first that failed."""
+    """Run a script on several ranks; return the exit code of the first that failed.
+
+    The script has to listen to signals from its first line on, as train.py and test.py do: they wait till then.
+    """
     parser = argparse.ArgumentParser(prog='dist', description='Start the ranks of this machine.')
     parser.add_argument('ranks', type=int, metavar='N', help='how many ranks on this machine')
     parser.add_argument('command', nargs=argparse.REMAINDER, metavar='SCRIPT ...', help='script and its arguments')
@@ -21,4 +25,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == '__main__':
+    leave_at_signals(run_folder(sys.argv))  # nothing heavy is imported above: this is as good as the first line
     sys.exit(main())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.commands.command_line import add_imports, run_command
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, printable
 from openmix_dm.utils.files import write_atomically
 
 
@@ -61,7 +61,7 @@ def predict_command(args: argparse.Namespace) -> None:
     rows = predict(load(args.run, args.config, args.ema, imports=args.imports), files, args.topk, args.batch_size)
     for row in rows:
         shown = ', '.join(f'{name} {p:.3f}' for name, p in zip(row['classes'], row['p'], strict=True))
-        print(f'{row["file"]}: {shown}')
+        print(printable(f'{row["file"]}: {shown}'))  # names of files and classes may hold anything
     if args.out is not None:
         write_atomically(args.out, json.dumps(rows, indent=1) + '\n')
 

@@ -8,13 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openmix_dm.launch.early_signals import leave_at_signals
+
+if __name__ == '__main__':
+    leave_at_signals()  # the imports below take seconds
+
 from mmengine.config import Config
 
 from openmix_dm.commands import train as training
 from openmix_dm.commands.command_line import run_command
 from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.errors import ConfigError, ResourceError
-from openmix_dm.launch.slurm import GRACE, call, job_script
+from openmix_dm.launch.slurm import GRACE, call, job_script, one_line, output_of
 from openmix_dm.registry import DATASETS
 from openmix_dm.runs.folder import RunFolder
 
@@ -77,10 +82,10 @@ def queue_training(args: argparse.Namespace) -> None:
     words = shlex.join([*command, '--work-dir', str(folder), *_without_work_dir(rest)])
     headers = [
         *size.options(args.job, args.partition),
-        '--requeue', '--open-mode=append', f'--signal=USR1@{GRACE}', f'--output={folder}/slurm-%j.out',
+        '--requeue', '--open-mode=append', f'--signal=USR1@{GRACE}', output_of(folder, 'slurm-%j.out'),
         *shlex.split(os.environ.get('SBATCH_ARGS', '')),
     ]  # fmt: skip
-    setup = ['', f'run={shlex.quote(str(folder))}']
+    setup = ['', f'run={shlex.quote(one_line(str(folder)))}']
     script = job_script(headers, setup, f'\\\n    {words} \\\n    ${{SLURM_RESTART_COUNT:+--resume}}', sys.executable)
     if DRY_RUN in args.rest:
         print(script, end='')

@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from openmix_dm.commands.command_line import check_parent, run_command
 from openmix_dm.errors import ConfigError, Preempted
+from openmix_dm.launch.processes import listening
 from openmix_dm.paper.paper_tables import paper_tables, supervised_tables
 from openmix_dm.tables import slurm_array
 from openmix_dm.tables.catalogue import find_table
@@ -172,7 +174,8 @@ def run_table(args: argparse.Namespace) -> None:
     elif args.dry_run:
         print('\n'.join(step.run.command_line() for step in plan if step.action in TODO))
     else:
-        report(execute(plan, args.jobs, JobDisplay()))
+        with listening() as stops:
+            report(execute(plan, args.jobs, JobDisplay(), stops=stops), stops.number)
         print(next_step('collect', args))
 
 
@@ -208,8 +211,8 @@ def run_on_slurm(table: Table, plan: Sequence[Step], args: argparse.Namespace) -
         print(next_step('status', args))
 
 
-def report(outcomes: Sequence[Outcome]) -> None:
-    """Say what came out; fail if a run did."""
+def report(outcomes: Sequence[Outcome], asked: signal.Signals | None = None) -> None:
+    """Say what came out; fail if a run did, or if a signal has asked to stop."""
     failed = [outcome for outcome in outcomes if outcome.kind == 'failed']
     counts = Counter(outcome.kind for outcome in outcomes)
     if outcomes:
@@ -217,10 +220,11 @@ def report(outcomes: Sequence[Outcome]) -> None:
     for outcome in failed:
         print(f'{outcome}\n  cells: {", ".join(outcome.run.cells)}; log: {outcome.run.folder / OUTPUT}')
     stopped = [outcome for outcome in outcomes if outcome.kind == 'stopped']
-    if any(outcome.code for outcome in stopped):
-        raise Preempted(f'{len(stopped)} runs were told to stop and have saved; the same command goes on with them')
-    if stopped:
+    if asked is signal.SIGINT:
         raise KeyboardInterrupt
+    if asked is not None or stopped:
+        who = f'{asked.name} asked to stop' if asked else 'they were told to stop'
+        raise Preempted(f'{len(stopped)} runs have saved ({who}); the same command goes on with what is left')
     if failed:
         raise RunsFailed(failed)
 

@@ -11,12 +11,14 @@ from openmix_dm.config.load import load_config
 from openmix_dm.engine import session
 from openmix_dm.errors import ConfigError
 from openmix_dm.launch.group import LAUNCHERS
+from openmix_dm.launch.signals import stopping_at_once
 from openmix_dm.utils.files import write_atomically
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Test a checkpoint; return the exit code."""
-    return run_command(test, parse(arguments))
+    with stopping_at_once():
+        return run_command(test, parse(arguments))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -3,6 +3,7 @@
 import faulthandler
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import threading
@@ -11,6 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
+from multiprocessing.queues import Queue
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from openmix_dm.datasets.samplers.sample_index import SampleIndex, asked_for
-from openmix_dm.errors import DataError
-from openmix_dm.launch.signals import SIGNALS
+from openmix_dm.errors import DataError, first_line
+from openmix_dm.launch.early_signals import SIGNALS
 from openmix_dm.registry import DATA_SAMPLERS, DATASETS, SCOPE
 
 START_WITHIN, STARTS = 30.0, 3  # seconds for workers to start (they take hundredths), and how often it is tried
@@ -155,10 +157,23 @@ def stop_workers(loader: DataLoader) -> None:
 def _prepare_worker(worker: int) -> None:
     """Keep a worker to one core: the number of workers is the number of cores that loading takes."""
     _leave_signals_to_the_parent()
+    Queue._on_queue_feeder_error = staticmethod(_end_with_words)  # type: ignore[attr-defined]
     faulthandler.register(signal.SIGQUIT)  # says where the worker is
     torch.set_num_threads(1)
     if 'cv2' in sys.modules:  # no need to import it where no image is decoded
         sys.modules['cv2'].setNumThreads(0)
+
+
+def _end_with_words(error: BaseException, batch: object) -> None:
+    """End a worker that cannot hand its batch over; Python would drop the batch, and the parent wait for it.
+
+    Batches travel through /dev/shm. Where that is full, end as one does who writes there: by a bus error.
+    """
+    print(f'openmix_dm: a worker cannot hand over a batch: {first_line(error)}', file=sys.stderr, flush=True)
+    if 'No space left' in str(error):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.raise_signal(signal.SIGBUS)
+    os._exit(1)
 
 
 def _leave_signals_to_the_parent() -> None:

@@ -40,13 +40,16 @@ class ResumableRunner(Runner):
         return self.model.module if is_model_wrapper(self.model) else self.model
 
     def save(self, name: str, iteration: int, keep: int | None) -> None:
-        """Save all that the next iteration depends on; rank 0 writes, the others go on.
+        """Save all that the next iteration depends on; rank 0 writes, the others go on. All ranks have to come here.
+
+        Before it `before_save` of those hooks that have it is called, on all ranks.
 
         Args:
             name: name of the file in the run's folder.
             iteration: how many iterations are done.
             keep: how many of the newest checkpoints stay; None removes nothing.
         """
+        self.call_hook('before_save')
         if self.rank:
             return
         path = self.store.save(self._state(iteration), name, iteration, keep)

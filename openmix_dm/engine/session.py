@@ -10,8 +10,8 @@ from mmengine.config import Config
 
 from openmix_dm.config.fast import describe_speed
 from openmix_dm.config.resolve import resolve
-from openmix_dm.errors import ConfigError, Preempted
-from openmix_dm.launch.failures import INTERRUPTED, explain
+from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
+from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
 from openmix_dm.runs.checkpoints import CheckpointStore, load_file
@@ -41,13 +41,16 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
 
 def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
     """Build everything, and only then train; leave the final state in the folder, whatever happens."""
-    from openmix_dm.engine.build import build_runner, describe_reading  # takes seconds: after all that may fail at once
-
     began = time.monotonic()
     with ExitStack() as ending:
         try:
+            stop_request.leave_if_asked('nothing was built')
+            # takes seconds: after all that may fail at once
+            from openmix_dm.engine.build import build_runner, describe_reading
+
             runner = build_runner(resolve(config, world_size))
             ending.callback(runner.close)
+            stop_request.leave_if_asked('nothing was trained')
             if rank == 0:
                 folder.start(config, runner.seed, world_size)
                 speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
@@ -57,13 +60,17 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             runner.train()
         except Preempted as stop:
             if rank == 0:
-                folder.finish('preempted', time.monotonic() - began, stop.exit_code)
-                folder.mark_preempted(str(stop))
+                if folder.used:
+                    folder.finish('preempted', time.monotonic() - began, stop.exit_code)
+                if stop.again:
+                    folder.mark_preempted(str(stop))
             ending.close()
             wait_for_all()  # a launcher takes the first to leave for a failure and kills the others
             raise
         except BaseException as error:
             failure = explain(error)  # before the end of the workers, which may have to say where they are
+            if rank == 0 and isinstance(failure, OSError | ResourceError) and not folder.path.is_dir():
+                failure = ResourceError(f'the run folder {folder.path} is gone; --work-dir goes on where it is')
             if rank == 0 and folder.used:
                 code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else getattr(failure, 'exit_code', 1)
                 with suppress(OSError):  # where the disk is full, the cause is what counts

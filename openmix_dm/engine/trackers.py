@@ -50,10 +50,16 @@ class RunVisualizer(mmengine.Visualizer):
     def begin(self, iteration: int) -> None:
         """Open the backends; what earlier starts wrote after an iteration is hidden where that is possible."""
         for backend in self._vis_backends.values():
-            if iteration and hasattr(backend, 'continue_from'):
+            if hasattr(backend, 'continue_from'):
                 backend.continue_from(iteration)
         if self._config is not None:
             super().add_config(self._config)
+
+    def flush(self) -> None:
+        """Write out what backends still hold back: a checkpoint must not be newer than the curves before it."""
+        for backend in self._vis_backends.values():
+            if hasattr(backend, 'flush'):
+                backend.flush()
 
     def add_scalars(self, scalar_dict: dict[str, Any], step: int = 0, file_path: str | None = None) -> None:
         """Write several numbers to all backends."""
@@ -104,8 +110,9 @@ class ContinuedTensorboard(mmengine.BaseVisBackend):
         """Do nothing: the writer is made at the first write."""
 
     def continue_from(self, iteration: int) -> None:
-        """Hide what an earlier start wrote after an iteration, from which the run goes on."""
-        self._purge = iteration + 1
+        """Hide what earlier starts wrote after an iteration, from which the run goes on."""
+        if any(Path(self._save_dir).glob('*')):
+            self._purge = iteration + 1
 
     def add_scalar(self, name: str, value: float, step: int = 0, **options: Any) -> None:
         """Write one number."""
@@ -125,6 +132,12 @@ class ContinuedTensorboard(mmengine.BaseVisBackend):
         if self._enabled:
             with self._dispensable.writing():
                 self._open().add_image(name, image, step, dataformats='HWC')
+
+    def flush(self) -> None:
+        """Write what the writer keeps, as it does for two minutes."""
+        if self._writer is not None:
+            with self._dispensable.writing():
+                self._writer.flush()
 
     def close(self) -> None:
         """Flush and close the file."""

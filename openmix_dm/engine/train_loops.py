@@ -47,6 +47,7 @@ class EpochTrainLoop(EpochBasedTrainLoop):
 
     def run(self) -> nn.Module:
         """Train to the last epoch."""
+        stop_request.leave_if_asked(f'nothing was trained after iteration {self._iter}')
         self.runner.call_hook('before_train')
         while self.validation_is_due or (self._epoch < self._max_epochs and not self.stop_training):
             if not self.validation_is_due:

@@ -9,26 +9,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
+from openmix_dm.launch.early_signals import SIGNALS
+
 GRACE_SECONDS = 60  # to write a checkpoint after a signal
 
 
 class Stops:
-    """How often a stop was asked for, by Ctrl-C or SIGTERM."""
+    """What asked for a stop first, and how often Ctrl-C did."""
 
-    count = 0
+    number: signal.Signals | None = None
+    interrupts = 0
+
+    def note(self, number: int, frame: FrameType | None = None) -> None:
+        """Note a signal; the first one decides."""
+        self.number = self.number or signal.Signals(number)
+        self.interrupts += number == signal.SIGINT
 
 
 @contextlib.contextmanager
 def listening() -> Iterator[Stops]:
-    """Count the wishes to stop instead of being torn out of whatever is being done."""
+    """Note the wishes to stop instead of being torn out of whatever is being done."""
     stops = Stops()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        stops.count += 1
-
     # a Ctrl-C that the shell has switched off for a job in the background stays so
-    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, note) for number in numbers}
+    numbers = [n for n in (signal.SIGINT, *SIGNALS) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, stops.note) for number in numbers}
     try:
         yield stops
     finally:
@@ -55,8 +59,8 @@ def stop(processes: Sequence['subprocess.Popen[bytes]'], grace: float, stops: St
     """Ask processes to save and leave; kill those that are still there after a while, or at a second Ctrl-C."""
     for process in processes:
         process.terminate()
-    deadline, before = time.time() + grace, stops.count
-    while time.time() < deadline and stops.count == before and any(process.poll() is None for process in processes):
+    deadline, before = time.time() + grace, stops.interrupts
+    while time.time() < deadline and stops.interrupts == before and any(each.poll() is None for each in processes):
         time.sleep(0.05)
     for process in processes:
         if process.poll() is None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from openmix_dm.errors import ConfigError, DistributedError, Preempted
+from openmix_dm.launch.early_signals import held_back
 
 GRACE = 2.0  # seconds that the others get to end by themselves once a rank has failed
 # nccl waits in a thread of its own: no Python code can say what it knows.
@@ -28,10 +29,10 @@ def launch(ranks: int, command: Sequence[str], environment: Mapping[str, str]) -
     variables = rank_variables(ranks, environment)
     processes: list[subprocess.Popen] = []
     forward_signals(processes)
-    for each in variables:
-        processes.append(
-            subprocess.Popen([sys.executable, *command], env={**environment, **each}, preexec_fn=_end_with_the_launcher)
-        )
+    with held_back():  # a signal at this moment is for all of them
+        for each in variables:
+            words, variables_of_rank = [sys.executable, *command], {**environment, **each}
+            processes.append(subprocess.Popen(words, env=variables_of_rank, preexec_fn=_end_with_the_launcher))
     ends = wait(processes)
     guilty = first_failure(ends)
     if guilty is None:

@@ -6,7 +6,7 @@ its state is saved, and the run can go on from there, bit for bit.
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -16,9 +16,10 @@ import torch.distributed as dist
 from mmengine.dist import get_comm_device
 
 from openmix_dm.errors import Preempted
+from openmix_dm.launch.early_signals import SIGNALS, Leaving, wants_a_new_start
 from openmix_dm.utils.dist import several_ranks
 
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+Handler = Callable[[int, FrameType | None], None]
 
 
 class StopRequest:
@@ -31,15 +32,8 @@ class StopRequest:
     def listening(self) -> Iterator[None]:
         """Take the signals over while something runs that can be resumed."""
         self.signal = None
-        if threading.current_thread() is not threading.main_thread():  # only the main thread may take signals over
+        with taken_over(self._remember):
             yield
-            return
-        before = {number: signal.signal(number, self._remember) for number in SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
         self.signal = self.signal or signal.Signals(number).name
@@ -47,12 +41,55 @@ class StopRequest:
     def __bool__(self) -> bool:
         return self.signal is not None
 
-    def leave(self, saved: str) -> None:
-        """End the run, with what was saved of it."""
-        raise Preempted(f'{self.signal or "another rank was"} asked to stop; {saved}; --resume goes on from there')
+    def leave_if_asked(self, done: str) -> None:
+        """End the run on all ranks if any of them was asked to stop; every rank has to ask."""
+        vote = StopVote()
+        vote.ask()
+        if vote.agreed():
+            self.leave(done)
+
+    def leave(self, done: str) -> None:
+        """End the run on all ranks, which all have to come here; say what is left of it."""
+        again = self.signal is not None and wants_a_new_start(signal.Signals[self.signal])
+        if several_ranks():  # rank 0, which leaves the marker, may not know the signal
+            wishes = torch.tensor(int(again), device=get_comm_device())
+            dist.all_reduce(wishes, op=dist.ReduceOp.MAX)
+            again = bool(wishes.item())
+        who = self.signal or 'another rank was'
+        raise Preempted(f'{who} asked to stop; {done}; --resume goes on from there', again=again)
 
 
 stop_request = StopRequest()  # one for the process, as signals are
+
+
+@contextmanager
+def stopping_at_once() -> Iterator[None]:
+    """End what leaves nothing to go on with, such as a test, at the first signal."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        for other in SIGNALS:
+            signal.signal(other, signal.SIG_IGN)
+        raise Preempted(f'{signal.Signals(number).name} asked to stop; start it again')
+
+    with taken_over(leave):
+        yield
+
+
+@contextmanager
+def taken_over(handler: Handler) -> Iterator[None]:
+    """Give the signals to a handler; afterwards to whoever had them before.
+
+    Only the handlers of a command's first line do not come back: what the command has done by now is what counts.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may take signals over
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, signal.SIG_IGN if isinstance(earlier, Leaving) else earlier)
 
 
 class StopVote:

@@ -4,11 +4,14 @@ import re
 import shlex
 import subprocess
 from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
 
-from openmix_dm.errors import DistributedError, ResourceError
+from openmix_dm.errors import ConfigError, DistributedError, ResourceError
 
 FIRST_PORT, PORTS = 20000, 20000
 GRACE = 120  # seconds before the time limit at which the ranks are told to save and leave
+VAIN_STARTS = 10  # restarts without a checkpoint after which a job is not put back into the queue
+JOB, ARRAY_TASK = '$SLURM_JOB_ID', '${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}'
 
 
 def translate_slurm(environment: MutableMapping[str, str]) -> None:
@@ -46,36 +49,62 @@ def first_host(nodes: str) -> str:
     return re.sub(r'\[([^\]]*)\]', lambda group: re.split(r'[-,]', group[1])[0], first[0])
 
 
-def job_script(headers: Sequence[str], setup: Sequence[str], command: str, python: str, after: str = '') -> str:
-    """Return a script for sbatch that runs a training and puts it back into the queue when it was preempted.
+def job_script(
+    headers: Sequence[str], setup: Sequence[str], command: str, python: str, after: str = '', job: str = JOB
+) -> str:
+    """Return a script for sbatch that runs a training and puts it back into the queue when its time was up.
+
+    That is what SIGUSR1 and SIGUSR2 announce. SIGTERM ends it for good, unless Slurm says that it is being preempted.
 
     Args:
         headers: options of sbatch, without their #SBATCH.
         setup: lines before the training; they set `run`, its folder.
         command: what srun starts, as one would type it.
         python: the interpreter that asks the run's folder for its exit code.
-        after: lines between the training and the end; they may change `code`.
+        after: lines that follow the training; they may change `code`. Default: ''.
+        job: the id that goes back into the queue. Default: '$SLURM_JOB_ID'.
     """
     return '\n'.join(
         [
             '#!/usr/bin/env bash',
-            *(f'#SBATCH {option}' for option in headers),
+            *(f'#SBATCH {shlex.quote(one_line(option))}' for option in headers),
             *setup,
+            f'job={job}',
             'rm -f "$run/preempted"',
             'trap : TERM USR1 USR2 # the ranks answer signals: they save and leave; this script waits for them',
             '',
             f'srun --kill-on-bad-exit=1 {command}',
             'code=$?',
-            '',
-            'if [ -e "$run/preempted" ]; then # saved and not finished: back into the queue',
-            '    scontrol requeue "$SLURM_JOB_ID"',
+            f'{after}',
+            '# Back into the queue: what has saved and not finished, and what SIGUSR1 or SIGUSR2 met before Python.',
+            '# And what has left in the grace that it had to give way to another job: Slurm then takes it for ended.',
+            'gives_way() { scontrol show job "$job" | tr "\\n" " " | grep -q "JobState=RUNNING .*PreemptTime=[0-9]"; }',
+            'if [ -e "$run/preempted" ] || [ "$code" -eq 138 ] || [ "$code" -eq 140 ] ||',
+            '    { [ "$code" -eq 75 ] && gives_way; }; then',
+            f'    if [ "${{SLURM_RESTART_COUNT:-0}}" -ge {VAIN_STARTS} ] && ! compgen -G "$run/*.pth" >/dev/null; then',
+            f'        echo "openmix_dm: stopped {VAIN_STARTS} times before a checkpoint: raise the time limit" >&2',
+            '    else',
+            '        scontrol requeue "$job"',
+            '    fi',
             'elif [ "$code" -ne 0 ]; then # the code of the rank that failed, not of those that were killed for it',
             f'    code=$({shlex.quote(python)} -m openmix_dm.commands.exit_code "$run" "$code")',
             'fi',
-            f'{after}exit "$code"',
+            'exit "$code"',
             '',
         ]
     )
+
+
+def one_line(text: str) -> str:
+    """Return a text that may stand in a line of a script; refuse one that would go on in the next."""
+    if not text.isprintable():
+        raise ConfigError(f'names of jobs, partitions and folders of Slurm cannot hold line breaks, got {text!r}')
+    return text
+
+
+def output_of(folder: Path, name: str) -> str:
+    """Return where a job writes: Slurm replaces %j, %A, ... in the name, and would in the folder's, too."""
+    return f'--output={str(folder).replace("%", "%%")}/{name}'
 
 
 def call(command: Sequence[str], text: str, otherwise: str) -> str:

@@ -8,10 +8,11 @@ import fcntl
 import json
 import os
 import platform
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,11 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        (folder / LOCK).unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be gone, or read-only by now: that is for others to tell
+            (folder / LOCK).unlink(missing_ok=True)
+            if made and not any(folder.iterdir()):
+                folder.rmdir()  # nothing came of the run
         os.close(handle)
-        if made and not any(folder.iterdir()):
-            folder.rmdir()  # nothing came of the run
 
 
 def held(folder: Path) -> bool | None:
@@ -46,7 +48,7 @@ def held(folder: Path) -> bool | None:
     except (OSError, ValueError):
         return None
     here = holder.get('host') == platform.node()
-    return age <= STALE and (not here or Path('/proc', str(holder.get('pid'))).exists())
+    return abs(age) <= STALE and (not here or Path('/proc', str(holder.get('pid'))).exists())
 
 
 def _acquire(folder: Path) -> int:
@@ -64,7 +66,7 @@ def _acquire(folder: Path) -> int:
         if not path.exists() or path.stat().st_ino != os.fstat(handle).st_ino:  # its holder has just left
             os.close(handle)
             return _acquire(folder)
-        free = _free(held, time.time() - path.stat().st_mtime)
+        free = _free(held, _now(folder) - path.stat().st_mtime)
     except OSError:
         free = False
     if not free:
@@ -84,7 +86,17 @@ def _free(held: dict[str, Any], age: float) -> bool:
     """Say whether a lock that the kernel gives us is really free: its holder may be on another machine."""
     us = _ourselves()
     same_job = us['job'] is not None and held.get('job') == us['job']  # the same job, queued anew
-    return not held or held.get('host') == us['host'] or same_job or age > STALE
+    # a sign of life from the future is none: nobody who lives has given it
+    return not held or held.get('host') == us['host'] or same_job or abs(age) > STALE
+
+
+def _now(folder: Path) -> float:
+    """Return the time by the clock of the file system, which dates the signs of life: ours may be another."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            return os.fstat(probe.fileno()).st_mtime
+    except OSError:  # a full disk is told of elsewhere
+        return time.time()
 
 
 def _refusal(folder: Path, held: dict[str, Any], age: float) -> str:

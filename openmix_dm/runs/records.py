@@ -23,12 +23,23 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
     return [record for record in records if kind is None or record['kind'] == kind]
 
 
-def trim_records(path: Path, iteration: int, validated: bool = True) -> None:
-    """Forget what was recorded after an iteration, where a run goes on; its validation stays if `validated`."""
-    if path.exists():
-        records = [record for record in read_records(path) if record['iter'] <= iteration]
-        again = [record for record in records if record['kind'] == 'val' and record['iter'] == iteration]
-        write_atomically(path, ''.join(to_line(record) for record in records if validated or record not in again))
+def trim_records(path: Path, iteration: int, validated: bool = True) -> list[Record]:
+    """Forget what was recorded after an iteration, where a run goes on.
+
+    Returns the other records of that iteration where its validation is forgotten too.
+
+    Args:
+        path: the file.
+        iteration: after which the run goes on.
+        validated: its validation stays. Otherwise it is done again, and may have been recorded already. Default: True.
+    """
+    if not path.exists():
+        return []
+    records = [record for record in read_records(path) if record['iter'] <= iteration]
+    again = [] if validated else [r for r in records if r['kind'] == 'val' and r['iter'] == iteration]
+    kept = [record for record in records if record not in again]
+    write_atomically(path, ''.join(to_line(record) for record in kept))
+    return [record for record in kept if record['iter'] == iteration] if again else []
 
 
 class RecordFile:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from openmix_dm.errors import ConfigError, Failure
-from openmix_dm.launch.processes import GRACE_SECONDS, launch, listening, share_of, stop
+from openmix_dm.errors import ConfigError, Failure, printable
+from openmix_dm.launch.processes import GRACE_SECONDS, Stops, launch, listening, share_of, stop
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.lock import held
 from openmix_dm.runs.state import read_state
@@ -44,7 +44,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.kind == 'failed':
-            return f'{self.run.name} FAILED with exit code {self.code}: {self.cause}'
+            return f'{self.run.name} FAILED with exit code {self.code}: {printable(self.cause)}'
         if self.kind == 'busy':
             return f'{self.run.name} is run by somebody else'
         epoch = read_state(self.run.folder).epoch
@@ -136,8 +136,21 @@ def execute(
     progress: 'JobDisplay',
     commands: Commands | None = None,
     grace: float = GRACE_SECONDS,
+    stops: Stops | None = None,
 ) -> list[Outcome]:
-    """Run what is to be done of a plan, `jobs` at a time; on Ctrl-C or SIGTERM stop what runs, and say so."""
+    """Run what is to be done of a plan, `jobs` at a time; on Ctrl-C or a signal stop what runs, and say so.
+
+    Args:
+        steps: the plan.
+        jobs: how many run at a time.
+        progress: shows how far it is.
+        commands: the programs that do the work. Default: None.
+        grace: seconds that those that are stopped have to save. Default: 60.
+        stops: what somebody else who listens has heard; without it, signals are listened to here. Default: None.
+    """
+    if stops is None:
+        with listening() as stops:
+            return execute(steps, jobs, progress, commands, grace, stops)
     waiting = [step for step in steps if step.action in TODO]
     active: dict[int, Job] = {}
     outcomes: list[Outcome] = []
@@ -147,26 +160,25 @@ def execute(
         outcomes.append(outcome)
         progress.finished(outcome)
 
-    with listening() as stops:
-        while (waiting or active) and not stops.count:
-            for slot in range(jobs):
-                if slot not in active and waiting:
-                    job = start(waiting.pop(0), commands or Commands(), share_of(slot, jobs), settle)
-                    if job:
-                        active[slot] = job
-                        progress.started(job.run)
-            for slot, job in list(active.items()):
-                if job.poll() is not None:
-                    settle(active.pop(slot).end())
-            progress.tick([job.run for job in active.values()])
-            time.sleep(POLL_SECONDS if active else 0)
-        if active:
-            progress.stopping(len(active))
-            stop([job.process for job in active.values()], grace, stops)
-        for job in active.values():
-            finished = job.process.returncode == 0 and not job.left
-            outcome = job.end()
-            settle(outcome if finished else Outcome(job.run, 'stopped', outcome.seconds))
+    while (waiting or active) and stops.number is None:
+        for slot in range(jobs):
+            if slot not in active and waiting:
+                job = start(waiting.pop(0), commands or Commands(), share_of(slot, jobs), settle)
+                if job:
+                    active[slot] = job
+                    progress.started(job.run)
+        for slot, job in list(active.items()):
+            if job.poll() is not None:
+                settle(active.pop(slot).end())
+        progress.tick([job.run for job in active.values()])
+        time.sleep(POLL_SECONDS if active else 0)
+    if active:
+        progress.stopping(len(active))
+        stop([job.process for job in active.values()], grace, stops)
+    for job in active.values():
+        finished = job.process.returncode == 0 and not job.left
+        outcome = job.end()
+        settle(outcome if finished else Outcome(job.run, 'stopped', outcome.seconds))
     progress.end()
     return outcomes
 

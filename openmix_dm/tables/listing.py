@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
 
+from openmix_dm.errors import printable
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.catalogue import all_tables
 from openmix_dm.tables.cells import Cell, Table
@@ -27,7 +28,7 @@ def cell_lines(table: Table, root: Path) -> list[str]:
     for cell in table.cells:
         printed = '' if cell.printed is None else f'{cell.printed:g}'
         rows.append((cell.id, describe_config(cell), printed or '-', describe_runs(table, cell, root)))
-    return [table.title, *align(rows)]
+    return [printable(table.title), *align(rows)]
 
 
 def describe_config(cell: Cell) -> str:
@@ -61,6 +62,7 @@ def status_row(run: Run, state: State) -> tuple[str, ...]:
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with columns below each other."""
+    """Return rows as lines with columns below each other; what a run folder says may hold anything."""
+    rows = [[printable(text) for text in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ['  '.join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]

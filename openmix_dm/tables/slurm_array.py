@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.launch.slurm import GRACE, call, job_script
+from openmix_dm.launch.slurm import ARRAY_TASK, GRACE, call, job_script, one_line, output_of
 from openmix_dm.tables.plan import TOOLS, Step
 from openmix_dm.utils.files import write_atomically
 
@@ -34,12 +34,12 @@ def headers_of(name: str, partition: str, count: int, folder: Path, settings: Se
         'job-name': f'table-{name}',
         'partition': partition,
         'array': f'1-{count}',
-        'output': f'{folder}/%A_%a.log',
+        'output': output_of(folder, '%A_%a.log').partition('=')[2],
         **DEFAULTS,
     }
     for setting in settings:
         key, _, value = setting.lstrip('-').partition('=')
-        if not key or any(sign in setting for sign in '\n\r'):
+        if not key or not setting.isprintable():
             raise ConfigError(f'--sbatch takes KEY=VALUE, such as time=24:00:00, got {setting!r}')
         values[key] = value
     if values['gpus-per-task'] == '0':
@@ -51,7 +51,7 @@ def make_script(
     title: str, name: str, partition: str, steps: Sequence[Step], folder: Path, settings: Sequence[str]
 ) -> dict[str, str]:
     """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, measures.txt."""
-    lines = [shlex.join([str(step.run.folder), *step.run.train_arguments()]) for step in steps]
+    lines = [one_line(shlex.join([str(step.run.folder), *step.run.train_arguments()])) for step in steps]
     files = {'runs.txt': ''.join(f'{line}\n' for line in lines)}
     python, train, analyze = (
         shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'train.py', TOOLS / 'analyze.py')
@@ -62,9 +62,9 @@ def make_script(
         commands = [[measuring + shlex.join(words) for words in step.run.measure_arguments()] for step in steps]
         files['measures.txt'] = ''.join(f'{" && ".join(each)}\n' for each in commands)
         measure = MEASURE.format(measures=shlex.quote(str(folder / 'measures.txt')))
-    listed = shlex.quote(str(folder / 'runs.txt'))
+    listed = shlex.quote(one_line(str(folder / 'runs.txt')))
     setup = [
-        f'# {title}',
+        f'# {" ".join(title.split())}',
         f'# {len(steps)} runs, one for each line of {listed}: its folder, and the arguments of train.py.',
         'set -u',
         f'cd {shlex.quote(str(Path.cwd()))}',
@@ -75,7 +75,7 @@ def make_script(
     ]
     headers = headers_of(name, partition, len(steps), folder, settings)
     command = f'{python} {train} "$@" # --resume starts a run, or goes on where it stopped'
-    files['array.sh'] = job_script(headers, setup, command, sys.executable, measure)
+    files['array.sh'] = job_script(headers, setup, command, sys.executable, measure, ARRAY_TASK)
     return files
 
 

@@ -55,10 +55,10 @@ def whole(tmp_path_factory):
     return folder
 
 
-def check_preempted_and_goes_on(folder, outcome, whole, ranks, codes=(75,)):
+def check_preempted_and_goes_on(folder, outcome, whole, ranks, number, codes=(75,)):
     assert outcome.code in codes, outcome.err
     assert 'openmix_dm: STOPPED cause=preempted' in outcome.err
-    assert (folder / MARKER).exists()
+    assert (folder / MARKER).exists() == (number != signal.SIGTERM)
     assert RunFolder(folder).read()['state'] == 'preempted'
     outcome = train(folder, *LONG, arguments=('--resume',), ranks=ranks)
     assert outcome.code == 0, outcome.err
@@ -79,8 +79,8 @@ def check_preempted_and_goes_on(folder, outcome, whole, ranks, codes=(75,)):
 )
 def test_f20_signals(target, number, whole, tmp_path):
     """SIGTERM, SIGUSR1 and SIGUSR2 to a run, to its whole group with the workers, to one of two ranks, or to the
-    launcher: saved at the next iteration, marker, exit 75; --resume ends as an unbroken run, bit for bit. A second
-    signal changes nothing."""
+    launcher: saved at the next iteration, exit 75, marker except after SIGTERM; --resume ends as an unbroken run, bit
+    for bit. A second signal changes nothing."""
     ranks, folder = (1 if target in ('process', 'group') else 2), tmp_path / 'run'
     process = start(*command(folder, *LONG, ranks=ranks))
     wait_for(lambda: records(folder) >= 10, process)
@@ -91,11 +91,11 @@ def test_f20_signals(target, number, whole, tmp_path):
     time.sleep(0.02)
     if process.poll() is None and target in ('process', 'launcher'):
         process.send_signal(number)
-    check_preempted_and_goes_on(folder, finish(process), whole, ranks)
+    check_preempted_and_goes_on(folder, finish(process), whole, ranks, number)
 
 
 def test_f20_signal_to_torchrun(whole, tmp_path):
-    """The same under torchrun, which passes SIGTERM on and turns 75 into another code: marker and run.json tell."""
+    """The same under torchrun, which passes SIGTERM on and turns 75 into another code: run.json tells."""
     launch = (sys.executable, '-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', '2', 'tools/train.py')
     arguments = (CONFIG, '--launcher', 'pytorch', '--work-dir', str(tmp_path / 'run'), '--cfg-options', *SMALL, *LONG)
     process = start(*launch, *arguments)
@@ -103,7 +103,8 @@ def test_f20_signal_to_torchrun(whole, tmp_path):
     process.send_signal(signal.SIGTERM)
     outcome = finish(process)
     assert RunFolder(tmp_path / 'run').read()['exit_code'] == 75
-    check_preempted_and_goes_on(tmp_path / 'run', outcome, whole, 2, codes=(1, 75, -signal.SIGTERM, 143))
+    codes = (1, 75, -signal.SIGTERM, 143)
+    check_preempted_and_goes_on(tmp_path / 'run', outcome, whole, 2, signal.SIGTERM, codes)
 
 
 FOR_EVER = ('train_cfg.max_epochs=2000', 'default_hooks.records.interval=1', 'env_cfg.dist_cfg.timeout=5')

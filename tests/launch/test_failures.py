@@ -172,6 +172,9 @@ RANK_TEXTS = {
         (OSError(errno.EROFS, 'Read-only file system', 'a'), ResourceError, 'Read-only'),
         (RuntimeError('DataLoader worker (pid 7) is killed by signal: Killed. '), ResourceError, 'by signal: Killed'),
         (RuntimeError('DataLoader worker (pid(s) 7) exited unexpectedly'), ResourceError, 'num_workers'),
+        (RuntimeError('DataLoader worker (pid 7) is killed by signal: Bus error. '), ResourceError, '--shm-size'),
+        (OSError(errno.EMFILE, 'Too many open files'), ResourceError, 'ulimit -n'),
+        (RuntimeError('Too many open files. Communication with the workers is no longer'), ResourceError, 'ulimit -n'),
         (RuntimeError('[gloo/pair.cc:5] Connection closed by peer'), DistributedError, 'Connection closed'),
     ],
 )

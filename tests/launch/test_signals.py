@@ -1,6 +1,7 @@
 """A signal stops a run between two iterations; going on from there gives the weights of an unbroken run."""
 
 import os
+import pydoc
 import signal
 import threading
 
@@ -11,7 +12,8 @@ from support.two_ranks import on_two_ranks
 from openmix_dm.engine.eval_loops import ValidationLoop
 from openmix_dm.engine.train_loops import EpochTrainLoop
 from openmix_dm.errors import Preempted
-from openmix_dm.launch.signals import SIGNALS, StopVote, stop_request
+from openmix_dm.launch.early_signals import SIGNALS, Leaving
+from openmix_dm.launch.signals import StopVote, stop_request, stopping_at_once
 from openmix_dm.runs.checkpoints import load_file
 from openmix_dm.runs.folder import MARKER, RunFolder
 
@@ -40,7 +42,6 @@ def signalling(monkeypatch, at, number=signal.SIGUSR1):
 def check_stopped_then_go_on(folder, whole, iteration, *options):
     run = RunFolder(folder)
     assert (run.read()['state'], run.read()['exit_code']) == ('preempted', 75)
-    assert (folder / MARKER).exists()
     assert load_file(folder / f'iter_{iteration}.pth')['meta']['iter'] == iteration
     assert train(folder, *EMA, *options, arguments=('--resume',)) == 0
     assert not (folder / MARKER).exists()
@@ -57,6 +58,7 @@ def test_stops_at_the_iteration_and_goes_on_exactly(number, whole, tmp_path, mon
         assert train(tmp_path / 'cut', *EMA) == 75
     said = capsys.readouterr().err
     assert f'openmix_dm: STOPPED cause=preempted: {signal.Signals(number).name}' in said
+    assert (tmp_path / 'cut' / MARKER).exists()
     check_stopped_then_go_on(tmp_path / 'cut', whole, 4)
 
 
@@ -89,6 +91,7 @@ def test_inside_validation(epoch, whole, tmp_path, monkeypatch):
         patch.setattr(ValidationLoop, 'run', signalled)
         assert train(tmp_path / 'cut', *EMA) == 75
     assert len(RunFolder(tmp_path / 'cut').records('val')) == epoch - 1
+    assert not (tmp_path / 'cut' / MARKER).exists()  # SIGTERM is final
     check_stopped_then_go_on(tmp_path / 'cut', whole, 7 * epoch)
 
 
@@ -138,6 +141,54 @@ def test_further_signals_change_nothing():
             stop_request.leave('saved')
 
 
+def test_only_the_announcement_of_an_end_asks_for_a_new_start():
+    for number, again in ((signal.SIGUSR1, True), (signal.SIGUSR2, True), (signal.SIGTERM, False)):
+        with stop_request.listening():
+            os.kill(os.getpid(), number)
+            with pytest.raises(Preempted) as stopped:
+                stop_request.leave_if_asked('saved')
+        assert stopped.value.again == again
+
+
+@pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM])
+@pytest.mark.parametrize('part', ['openmix_dm.engine.build.build_runner', 'openmix_dm.engine.resumable.load_file'])
+def test_before_the_first_iteration(part, number, tmp_path, monkeypatch):
+    """While everything is built, and while a checkpoint is loaded: nothing is trained, and the next start begins."""
+    assert train(tmp_path / 'whole') == 0
+    source = pydoc.locate(part)
+
+    def signalled(*arguments, **options):
+        os.kill(os.getpid(), number)
+        return source(*arguments, **options)
+
+    folder, weights = tmp_path / 'run', f'load_from={tmp_path}/whole/epoch_1.pth'
+    with monkeypatch.context() as patch:
+        patch.setattr(part, signalled)
+        assert train(folder, weights) == 75
+    assert (folder / MARKER).exists() == (number == signal.SIGUSR1)
+    assert not list(folder.glob('*.pth'))
+    assert train(folder, weights, arguments=('--resume',)) == 0
+    assert not (folder / MARKER).exists()
+
+
+def test_what_has_ended_is_not_stopped_any_more():
+    """The handlers of the first line would turn the end of a finished run into 75."""
+    before = {number: signal.signal(number, Leaving(None)) for number in SIGNALS}
+    try:
+        with stop_request.listening():
+            pass
+        os.kill(os.getpid(), signal.SIGUSR1)  # would leave
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_a_test_leaves_at_the_first_signal():
+    with pytest.raises(Preempted, match='SIGUSR2 asked to stop'), stopping_at_once():
+        os.kill(os.getpid(), signal.SIGUSR2)
+    assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
+
+
 def test_outside_the_main_thread_signals_are_left_alone():
     seen = []
 
@@ -154,14 +205,17 @@ def test_outside_the_main_thread_signals_are_left_alone():
 def ask_thrice(rank):
     """Vote before anybody was asked to stop, after one of the ranks was, and after both were."""
     answers = []
-    for asked in (set(), {1}, {0, 1}):
-        stop_request.signal = 'SIGTERM' if rank in asked else None
-        vote = StopVote()
-        vote.ask()
-        answers.append(vote.agreed())
+    for asked, name in ((set(), ''), ({1}, 'SIGTERM'), ({1}, 'SIGUSR1'), ({0, 1}, 'SIGTERM')):
+        stop_request.signal = name if rank in asked else None
+        try:
+            stop_request.leave_if_asked('saved')
+        except Preempted as stop:
+            answers.append(stop.again)
+        else:
+            answers.append(None)
     return answers
 
 
 @pytest.mark.slow
 def test_all_ranks_stop_when_one_is_asked_to(tmp_path):
-    assert on_two_ranks(ask_thrice, tmp_path) == [[False, True, True]] * 2
+    assert on_two_ranks(ask_thrice, tmp_path) == [[None, False, True, False]] * 2

@@ -1,4 +1,6 @@
+import shlex
 import subprocess
+import sys
 
 import pytest
 
@@ -47,6 +49,11 @@ def test_two_jobs_on_a_node_have_two_ports():
     assert port_of('') == port_of('0')
 
 
+SCONTROL = """echo "$@" >> {said}
+[ "$1" != show ] || [ ! -e "$(dirname {said})/gives_way" ] ||
+printf ' JobState=RUNNING Reason=None\\n   PreemptTime=2026-01-01T00:00:00\\n'"""
+
+
 def script(folder):
     """The script of a job, with `python` for the interpreter and tools/train.py for the path of it."""
     command = "\\\n    python tools/train.py 'a b.py' \\\n    ${SLURM_RESTART_COUNT:+--resume}"
@@ -72,6 +79,10 @@ def test_the_script_requeues_and_is_signalled_before_its_time_is_up(root, tmp_pa
     [
         ('exit 0', '', 0, []),
         ('touch {run}/preempted; exit 75', '', 75, ['requeue 7']),
+        ('kill -USR2 $$', '', 140, ['requeue 7']),  # before Python could listen
+        ('exit 75', '', 75, ['show job 7']),  # SIGTERM: whoever has cancelled it means it
+        ('touch {run}/../gives_way; exit 75', '', 75, ['show job 7', 'requeue 7']),
+        ('touch {run}/preempted; exit 75', '10', 75, []),  # in vain again and again: there is no checkpoint
         ('echo "$@" >> {said}', '1', 0, ['--kill-on-bad-exit=1 python tools/train.py a b.py --resume']),
         ('exit 137', '', 3, []),  # run.json knows better
     ],
@@ -80,12 +91,12 @@ def test_the_script_runs(srun, restarts, code, said, tmp_path):
     """With stand-ins for the commands of Slurm; tests/slurm has the real ones."""
     run, spoken = tmp_path / 'run', tmp_path / 'said'
     run.mkdir()
-    RunFolder(run).update(exit_code=3 if 'exit 137' in srun else None)
+    RunFolder(run).update(exit_code=int(code) or None)
     (run / 'preempted').touch()  # of an earlier start: must not requeue again
-    for name, body in {'srun': srun.format(run=run, said=spoken), 'scontrol': f'echo "$@" >> {spoken}'}.items():
+    for name, body in {'srun': srun.format(run=run, said=spoken), 'scontrol': SCONTROL.format(said=spoken)}.items():
         (tmp_path / name).write_text(f'#!/bin/sh\n{body}\n')
         (tmp_path / name).chmod(0o755)
-    (tmp_path / 'python').write_text('#!/bin/sh\necho 3\n')  # stands for `python -m openmix_dm.commands.exit_code`
+    (tmp_path / 'python').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / 'python').chmod(0o755)
     environment = {'PATH': f'{tmp_path}:/usr/bin:/bin', 'SLURM_JOB_ID': '7'}
     if restarts:
@@ -128,3 +139,38 @@ def test_what_the_job_would_refuse_is_refused_before_it_is_queued(root, tmp_path
     assert main(['train', 'gpu', 'job', config, str(tmp_path)]) == 2
     assert main(['train', 'gpu', 'job', config, str(tmp_path / 'run')]) == 7
     assert 'is this a machine of a Slurm cluster?' in capsys.readouterr().err
+
+
+HOSTILE = ('a b', "it's", '"quoted"', '$(touch pwned)', '`touch pwned`', 'a;touch pwned', '%j%%', '\\\\', '#x')
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_any_name_arrives_as_it_is(name, root, tmp_path, capsys, monkeypatch):
+    """Bash itself reads the script; the headers are read by the rules of a shell, as sbatch does."""
+    monkeypatch.chdir(tmp_path)
+    folder, config = tmp_path / 'runs' / name, root / 'configs/digits/r8_mixup_dm.py'
+    assert main(['train', f'p{name}', name, str(config), '--work-dir', str(folder), '--dry-run']) == 0
+    text = capsys.readouterr().out
+    headers = [shlex.split(line.removeprefix('#SBATCH ')) for line in text.splitlines() if line.startswith('#SBATCH')]
+    assert {1} == {len(words) for words in headers}
+    assert {f'--job-name={name}', f'--partition=p{name}'} <= {word for (word,) in headers}
+    assert f'--output={tmp_path}/runs/{name.replace("%", "%%")}/slurm-%j.out' in {word for (word,) in headers}
+    (tmp_path / 'srun').write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done; exit 0\n')
+    (tmp_path / 'srun').chmod(0o755)
+    environment = {'PATH': f'{tmp_path}:/usr/bin:/bin', 'SLURM_JOB_ID': '7'}
+    done = subprocess.run(['bash'], input=text, text=True, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, '')
+    words = done.stdout.splitlines()
+    assert words[words.index('--work-dir') + 1] == str(folder)
+    assert not list(tmp_path.rglob('pwned'))
+
+
+@pytest.mark.parametrize('place', ['partition', 'job', 'folder'])
+@pytest.mark.parametrize('sign', ['\n', '\r', '\x1b', '\u2028'])
+def test_a_name_that_would_write_a_line_of_its_own_is_refused(place, sign, root, tmp_path, capsys):
+    names = {'partition': 'gpu', 'job': 'job', 'folder': str(tmp_path / 'run')}
+    names[place] += f'{sign}#SBATCH --uid=0'
+    config = str(root / 'configs/digits/r8_mixup_dm.py')
+    words = ['train', names['partition'], names['job'], config, '--work-dir', names['folder'], '--dry-run']
+    assert main(words) == 2
+    assert 'line breaks' in capsys.readouterr().err

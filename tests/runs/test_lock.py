@@ -7,7 +7,7 @@ import time
 import pytest
 
 from openmix_dm.errors import ConfigError, ResourceError
-from openmix_dm.runs.lock import LOCK, STALE, locked
+from openmix_dm.runs.lock import LOCK, STALE, held, locked
 
 # holds a folder until its input ends; by the file alone, which needs no torch
 HOLD = """
@@ -69,6 +69,24 @@ def test_a_job_of_another_machine_holds_it_as_long_as_it_shows_life(folder):
         pass
     write(folder, seconds_ago=STALE + 60)
     with locked(folder):
+        pass
+
+
+def test_a_sign_of_life_from_the_future_is_none(folder):
+    write(folder, seconds_ago=-60)  # two clocks may differ
+    with pytest.raises(ConfigError, match='held by'), locked(folder):
+        pass
+    write(folder, seconds_ago=-365 * 24 * 3600)
+    assert held(folder) is False
+    with locked(folder):
+        pass
+
+
+def test_the_clock_is_that_of_the_file_system(folder, monkeypatch):
+    """The clock of this machine is a day late; the holder lives."""
+    write(folder, seconds_ago=0)
+    monkeypatch.setattr('openmix_dm.runs.lock.time.time', lambda: 1e9)
+    with pytest.raises(ConfigError, match='held by'), locked(folder):
         pass
 
 

@@ -68,8 +68,14 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 MailProg=/bin/true
 MinJobAge=300
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$cores State=UNKNOWN
-PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8
+PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8 PriorityTier=5
+# jobs of the first two have to give way to those of the third, in one of them with some seconds to save
+PartitionName=low Nodes=$host MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=graceful Nodes=$host MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=60
+PartitionName=high Nodes=$host MaxTime=INFINITE State=UP PriorityTier=9 PreemptMode=OFF
 CONF
 
 slurmctld

@@ -67,8 +67,8 @@ def call(*command, cluster):
     return done.stdout
 
 
-def submit(folder, cluster):
-    out = call('tools/slurm_train.sh', 'test', 'job', CONFIG, str(folder), *OPTIONS, cluster=cluster)
+def submit(folder, cluster, partition='test'):
+    out = call('tools/slurm_train.sh', partition, 'job', CONFIG, str(folder), *OPTIONS, cluster=cluster)
     return out.split()[0]
 
 
@@ -122,6 +122,53 @@ def test_a_preempted_job_goes_back_into_the_queue_and_ends_as_an_unbroken_one(cl
     assert 'STOPPED cause=preempted: SIGUSR1' in output(folder)
 
 
+def test_a_cancelled_job_saves_and_stays_away(cluster, tmp_path):
+    folder = tmp_path / 'run'
+    number = submit(folder, cluster)
+    wait(lambda: len(RunFolder(folder).records('train')) >= 2, lambda: output(folder))
+    call('scancel', number, cluster=cluster)
+    wait(lambda: list(folder.glob('iter_*.pth')), lambda: output(folder))
+    time.sleep(15)  # longer than a job that was put back has to wait
+    ended = job(number, cluster)
+    assert (ended['JobState'], ended['Restarts']) == ('CANCELLED', '0'), output(folder)
+    assert RunFolder(folder).read()['state'] == 'preempted'
+
+
+@pytest.mark.parametrize('partition', ['low', 'graceful'])
+def test_a_job_that_gives_way_to_another_comes_back(partition, cluster, whole, tmp_path):
+    """Slurm puts it back itself; where it has some seconds to end, it does not: then it puts itself back."""
+    folder = tmp_path / 'run'
+    number = submit(folder, cluster, partition)
+    wait(lambda: len(RunFolder(folder).records('train')) >= 5, lambda: output(folder))
+    call('sbatch', '--partition=high', '--exclusive', '--output=/dev/null', '--wrap', 'sleep 5', cluster=cluster)
+    wait(lambda: list(folder.glob('iter_*.pth')), lambda: output(folder))
+    assert not (folder / 'preempted').exists()
+    ended = wait_for_end(number, cluster, folder)
+    assert (ended['JobState'], ended['Restarts']) == ('COMPLETED', '1'), output(folder)
+    assert same(load_file(folder / 'epoch_3.pth'), load_file(whole / 'epoch_3.pth'))
+    assert 'STOPPED cause=preempted: SIGTERM' in output(folder)
+
+
+def test_a_signal_in_the_first_second_is_not_the_end(cluster, tmp_path):
+    """Before anything is imported, while it is imported, and while it is built: the job comes back and ends well."""
+    folder = tmp_path / 'run'
+    number = submit(folder, cluster)
+    for restarts, seconds in enumerate((0.0, 0.5, 4.0)):
+        wait(lambda count=restarts: running(number, count, cluster), lambda: str(job(number, cluster)))
+        time.sleep(seconds)
+        call('scancel', '--signal=USR1', number, cluster=cluster)
+        wait(lambda count=restarts: job(number, cluster)['Restarts'] == str(count + 1), lambda: output(folder))
+    ended = wait_for_end(number, cluster, folder)
+    assert (ended['JobState'], ended['ExitCode'], ended['Restarts']) == ('COMPLETED', '0:0', '3'), output(folder)
+
+
+def running(number, restarts, cluster):
+    """Say whether the tasks of a start are there: a step that does not exist yet cannot be signalled."""
+    now = job(number, cluster)
+    steps = call('squeue', '--steps', '--noheader', '--format=%i', cluster=cluster).split()
+    return now['JobState'] == 'RUNNING' and now['Restarts'] == str(restarts) and f'{number}.0' in steps
+
+
 def test_a_failed_job_has_the_code_of_its_cause_and_is_not_queued_again(cluster, tmp_path):
     folder = tmp_path / 'bad'
     options = (*OPTIONS, 'model.backbone.pretrained=/nowhere/weights.pth')
@@ -137,19 +184,62 @@ def test_a_checkpoint_is_tested_by_two_tasks(cluster, whole):
     assert f'top1 {last["top1"]:.2f}  top5 {last["top5"]:.2f}' in out
 
 
+def submit_table(arguments, cluster, *options):
+    options = ('global_batch_size=400', 'train_dataloader.dataset.size=8', 'val_dataloader.dataset.size=8', *options)
+    out = call(
+        sys.executable, 'tools/table.py', 'run', *arguments, '--slurm', 'test', '--sbatch', 'gpus-per-task=0',
+        'cpus-per-task=1', '--cfg-options', *options, cluster=cluster,
+    )  # fmt: skip
+    return re.search(r'Submitted batch job (\d+)', out)[1]
+
+
+def queued(cluster):
+    return call('squeue', '--noheader', '--array', '--format=%i', cluster=cluster).split()
+
+
+def states(runs):
+    return {path.parent.parent.name: RunFolder(path.parent).read()['state'] for path in runs.rglob('run.json')}
+
+
+def test_a_whole_table_with_a_cell_that_fails(cluster, tmp_path):
+    runs, table = tmp_path / 'runs', tmp_path / 'two.py'
+    good, bad = 'digits/r8_mixup.py', 'cifar100/r18_mixup.py'  # whose data are not there
+    table.write_text(f"title='two'\ncolumns=['mce']\nrows={{'good': ['{good}'], 'bad': ['{bad}']}}\n")
+    arguments = (str(table), '--work-dirs', str(runs), '--trials', '2')
+    call(
+        sys.executable, 'tools/table.py', 'run', *arguments, '--slurm', 'test', '--sbatch', 'gpus-per-task=0',
+        'cpus-per-task=1', '--cfg-options', 'train_cfg.max_epochs=1', cluster=cluster,
+    )  # fmt: skip
+    wait(lambda: not queued(cluster), lambda: str(states(runs)))
+    logs = '\n'.join(path.read_text() for path in runs.rglob('*_*.log'))
+    assert logs.count('FAILED cause=data') == 2, logs
+    said = call(sys.executable, 'tools/table.py', 'status', *arguments, cluster=cluster)
+    assert said.count(' done') >= 2, said
+    given = call(sys.executable, 'tools/table.py', 'collect', *arguments, '--format', 'json', cluster=cluster)
+    assert [cell['mean'] is not None for cell in json.loads(given)['cells']] == [True, False]
+
+
+def test_a_task_that_is_cancelled_or_stopped_touches_no_other(cluster, tmp_path):
+    """The last task, whose job id is that of the array."""
+    runs = tmp_path / 'runs'
+    arguments = ('digits', '--work-dirs', str(runs), '--trials', '1', '--cells', 'mixup/*')
+    number = submit_table(arguments, cluster, 'train_cfg.max_epochs=60', 'default_hooks.records.interval=1')
+    wait(lambda: len(list(runs.rglob('metrics.jsonl'))) == 2, lambda: str(queued(cluster)))
+    call('scancel', '--signal=USR1', f'{number}_2', cluster=cluster)
+    wait(lambda: list(runs.rglob('iter_*.pth')), lambda: str(states(runs)))
+    call('scancel', f'{number}_1', cluster=cluster)
+    wait(lambda: not queued(cluster), lambda: str(states(runs)))
+    assert sorted(states(runs).values()) == ['done', 'preempted']
+    restarts = {task: job(f'{number}_{task}', cluster)['Restarts'] for task in (1, 2)}
+    assert restarts == {1: '0', 2: '1'}
+
+
 def test_a_job_array_fills_a_table(cluster, tmp_path):
     arguments = ('digits', '--work-dirs', str(tmp_path / 'runs'), '--trials', '1')
-    options = ('global_batch_size=400', 'train_cfg.max_epochs=1', 'train_dataloader.dataset.size=8')
-    call(
-        sys.executable, 'tools/table.py', 'run', *arguments, '--cells', 'mixup/*', '--slurm', 'test', '--sbatch',
-        'gpus-per-task=0', 'cpus-per-task=1', '--cfg-options', *options, 'val_dataloader.dataset.size=8',
-        cluster=cluster,
-    )  # fmt: skip
+    submit_table((*arguments, '--cells', 'mixup/*'), cluster, 'train_cfg.max_epochs=1')
     runs = tmp_path / 'runs'
-    wait(lambda: not call('squeue', '--noheader', cluster=cluster).strip(), lambda: str(list(runs.rglob('*'))))
-    states = {path.parent.parent.name: RunFolder(path.parent).read()['state'] for path in runs.rglob('run.json')}
-    assert states
-    assert set(states.values()) == {'done'}, states
+    wait(lambda: not queued(cluster), lambda: str(list(runs.rglob('*'))))
+    assert set(states(runs).values()) == {'done'}, states(runs)
     assert 'done' in call(sys.executable, 'tools/table.py', 'status', *arguments, cluster=cluster)
     filled = json.loads(
         call(sys.executable, 'tools/table.py', 'collect', *arguments, '--format', 'json', cluster=cluster)

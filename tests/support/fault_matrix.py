@@ -51,7 +51,9 @@ def write(config):
     path = config.getoption('--matrix', None)
     if path and ROWS:
         lines = {**read(path), **{number: line(number) for number in ROWS}}
-        path.write_text(HEAD + ''.join(f'{lines.get(number, ABSENT.format(number))}\n' for number in range(1, 31)))
+        path.write_text(
+            HEAD + ''.join(f'{lines.get(number, ABSENT.format(number))}\n' for number in range(1, max(lines) + 1))
+        )
 
 
 def read(path):

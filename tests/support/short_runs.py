@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import torch
 from conftest import ROOT
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from openmix_dm.commands.train import main
 from openmix_dm.engine.train_loops import EpochTrainLoop
@@ -36,6 +37,23 @@ def power_cut(monkeypatch, before_iteration):
     with monkeypatch.context() as patch:
         patch.setattr(EpochTrainLoop, 'run_iter', cut)
         yield
+
+
+def timeless(records):
+    """Return records without what depends on the machine and the moment."""
+    return [
+        {k: v for k, v in record.items() if k not in ('images_per_s', 'memory_mb') and not k.startswith('ms_')}
+        for record in records
+    ]
+
+
+def curves(folder):
+    """Return steps and values of all curves in TensorBoard, except those of times."""
+    board = EventAccumulator(str(folder / 'tensorboard'), size_guidance={'scalars': 0}).Reload()
+    points = {tag: [(event.step, event.value) for event in board.Scalars(tag)] for tag in board.Tags()['scalars']}
+    return {
+        tag: value for tag, value in points.items() if not any(word in tag for word in ('images_per_s', 'mb', 'ms_'))
+    }
 
 
 def same(one, other):

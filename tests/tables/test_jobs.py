@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from support.table_folders import write_table
 
-from openmix_dm.launch.processes import share_of
+from openmix_dm.commands.table import report
+from openmix_dm.errors import Preempted
+from openmix_dm.launch.processes import Stops, listening, share_of
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.runs.state import read_state
@@ -37,6 +39,14 @@ pathlib.Path(sys.argv[-1]).with_suffix('.json').write_text(json.dumps({'eps_255'
 @pytest.fixture
 def runs(tmp_path):
     return runs_of(read_table(write_table(tmp_path)), tmp_path / 'work', trials=2)
+
+
+@pytest.fixture
+def interruptible():
+    """Listen to Ctrl-C even where a shell has started the tests in the background, without it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def plan(runs):
@@ -108,6 +118,29 @@ def test_an_interrupt_stops_cleanly_and_the_next_start_goes_on(runs):
     assert [starts(run) for run in runs] == [2, 2, *[1] * 8]
 
 
+@pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
+def test_the_first_signal_decides_and_is_told(number, runs, interruptible):
+    """SIGTERM after SIGUSR1, as at the end of a job's time, leaves the runs their time to save."""
+    saving = 'import signal, time; signal.signal(15, lambda *_: (time.sleep(1), exit(75))); time.sleep(60)'
+    for seconds, each in ((1.0, number), (1.4, signal.SIGTERM)):
+        threading.Timer(seconds, os.kill, (os.getpid(), each)).start()
+    with listening() as stops:
+        job = Commands(train=(sys.executable, '-c', saving))
+        (outcome,) = execute(plan(runs[:1]), 1, JobDisplay(), job, stops=stops)
+    assert (outcome.kind, stops.number) == ('stopped', number)
+    with pytest.raises(KeyboardInterrupt if number == signal.SIGINT else Preempted):
+        report([outcome], stops.number)
+
+
+def test_a_signal_before_the_first_run_starts_none(runs):
+    stops = Stops()
+    stops.note(signal.SIGUSR2)
+    assert execute(plan(runs), 2, JobDisplay(), commands(), stops=stops) == []
+    assert not any(run.folder.exists() for run in runs)
+    with pytest.raises(Preempted, match='SIGUSR2 asked to stop'):
+        report([], stops.number)
+
+
 def test_a_trainer_that_does_not_listen_is_killed(runs):
     deaf = 'import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print("up", flush=True); time.sleep(60)'
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
@@ -115,14 +148,6 @@ def test_a_trainer_that_does_not_listen_is_killed(runs):
     outcomes = execute(plan(runs[:1]), 1, JobDisplay(), Commands(train=(sys.executable, '-c', deaf)), grace=0.3)
     assert kinds(outcomes) == ['stopped']
     assert time.time() - began < 10
-
-
-@pytest.fixture
-def interruptible():
-    """Listen to Ctrl-C even where a shell has started the tests in the background, without it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def test_a_second_wish_to_stop_is_a_kill(runs, interruptible):

@@ -1,6 +1,7 @@
 """The script of a job array, run line by line with a Slurm that is not there."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -33,7 +34,8 @@ def fake_slurm(tmp_path, srun_code=0):
         tool = bin_folder / name
         tool.write_text(f'#!/bin/sh\necho {name} "$@" >> {tmp_path}/calls.txt\necho {name} said so\nexit {code}\n')
         tool.chmod(0o755)
-    return {**os.environ, 'PATH': f'{bin_folder}:{os.environ["PATH"]}', 'SLURM_JOB_ID': '77'}
+    job = {'SLURM_JOB_ID': '77', 'SLURM_ARRAY_JOB_ID': '70'}
+    return {**os.environ, 'PATH': f'{bin_folder}:{os.environ["PATH"]}', **job}
 
 
 def run_task(tmp_path, files, task, **environment):
@@ -76,12 +78,13 @@ def test_each_task_trains_its_own_line(tmp_path):
     assert calls[-1].endswith('--launcher slurm')
 
 
-def test_a_preempted_task_asks_to_be_requeued(tmp_path):
+def test_a_task_whose_time_is_up_asks_for_itself_to_be_requeued(tmp_path):
+    """The id of the last task of an array is that of the array: by it, all of them would be started again."""
     folder = tmp_path / 'work' / 'digits' / 'r8_vanilla' / 'seed0'
     environment = fake_slurm(tmp_path, srun_code=1)  # launchers lose the code of a rank: the marker decides
     (tmp_path / 'bin' / 'srun').write_text(f'#!/bin/sh\nmkdir -p {folder}\ntouch {folder}/preempted\nexit 1\n')
     _, calls = run_task(tmp_path, script(tmp_path), 1, **environment)
-    assert calls == ['scontrol requeue 77']
+    assert calls == ['scontrol requeue 70_1']
 
 
 def test_a_failed_task_is_not(tmp_path, monkeypatch):
@@ -107,6 +110,13 @@ def test_the_attack_follows(tmp_path):
     assert f'analyze.py fgsm {tmp_path}/work/digits/r8_mixup/seed1 --eps 8' in calls[1]
 
 
+def test_a_task_that_is_told_to_stop_while_it_measures_is_requeued(tmp_path):
+    files, environment = script(tmp_path, text=FGSM), fake_slurm(tmp_path)
+    (tmp_path / 'bin' / 'srun').write_text('#!/bin/sh\ncase "$*" in *analyze*) kill -USR1 $$;; esac\n')
+    code, calls = run_task(tmp_path, files, 2, **environment)
+    assert (code, calls[-1]) == (138, 'scontrol requeue 70_2')
+
+
 def test_what_is_done_is_not_submitted(tmp_path):
     table = read_table(write_table(tmp_path))
     write_run(runs_of(table, tmp_path / 'work')[0])
@@ -124,6 +134,31 @@ def test_submit(tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', '/nowhere')
     with pytest.raises(ResourceError, match=r'sbatch cannot be started.*array\.sh is ready'):
         submit(script(tmp_path), folder)
+
+
+def test_odd_names_arrive_as_they_are(tmp_path):
+    place = tmp_path / 'it\'s 100 % "x" $(touch pwned)'
+    place.mkdir()
+    table, steps = steps_of(place, "title='a\\ntouch pwned'\ncolumns=['e']\nrows={'m': ['digits/r8_mixup.py']}")
+    files = make_script(table.title, table.name, 'gpu', steps, place / 'array', ())
+    (place / 'array').mkdir()
+    for name, content in files.items():
+        (place / 'array' / name).write_text(content)
+    done = subprocess.run(
+        ['bash', str(place / 'array' / 'array.sh')], env={**fake_slurm(tmp_path), 'SLURM_ARRAY_TASK_ID': '1'},
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, '')
+    assert f'--work-dir {place}/work/digits/r8_mixup/seed0 --resume' in (tmp_path / 'calls.txt').read_text()
+    assert not list(tmp_path.rglob('pwned'))
+    (output,) = [line for line in files['array.sh'].splitlines() if '--output' in line]
+    assert shlex.split(output.removeprefix('#SBATCH ')) == [f'--output={str(place).replace("%", "%%")}/array/%A_%a.log']
+
+
+def test_a_folder_with_a_line_break_is_refused(tmp_path):
+    table, steps = steps_of(tmp_path)
+    with pytest.raises(ConfigError, match='line breaks'):
+        make_script(table.title, table.name, 'gpu', steps, tmp_path / 'a\nb', ())
 
 
 def test_a_bad_setting_is_refused(tmp_path):

@@ -10,9 +10,12 @@ import torch
 from mmengine.dist import all_reduce
 from mmengine.hooks import Hook
 from torch import Tensor
+from torch.distributed import all_gather_object
 
+from openmix_dm.errors import CheckpointError
 from openmix_dm.registry import HOOKS
 from openmix_dm.runs.records import METRICS, RecordFile, trim_records
+from openmix_dm.utils.dist import several_ranks
 from openmix_dm.utils.progress import Progress
 from openmix_dm.utils.stopwatch import stopwatch
 
@@ -23,7 +26,8 @@ class RecordHook(Hook):
 
     They go to metrics.jsonl, to TensorBoard and to the screen. The losses of a record are means over the iterations
     since the one before, and over ranks. They are added up on the device and read once a record, so that recording does
-    not slow the iterations down.
+    not slow the iterations down. A checkpoint between two records holds the sums: a run that goes on records what an
+    unbroken one does, except for times.
 
     Args:
         interval: iterations between two `train` records. Default: 50.
@@ -39,8 +43,9 @@ class RecordHook(Hook):
             raise ValueError(f'interval must be at least 1 iteration, got {interval}')
         self.interval = interval
         self._sums: dict[str, Tensor] = {}
-        self._iterations, self._images = 0, 0
-        self._since = 0.0
+        self._iterations = 0  # since the last record
+        self._timed, self._images, self._since = 0, 0, 0.0  # since then, or since this start of the run
+        self._of_ranks: list[dict[str, Any]] = []
         self._progress = Progress('training', 0, shown=False)
         self._file: RecordFile | None = None
 
@@ -50,32 +55,65 @@ class RecordHook(Hook):
         self._progress.start()
         if runner.rank == 0:
             path = Path(runner.work_dir) / METRICS
-            trim_records(path, runner.iter, validated=not runner.train_loop.validation_is_due)
+            repeated = trim_records(path, runner.iter, validated=not runner.train_loop.validation_is_due)
             self._file = RecordFile(path)
             if hasattr(runner.visualizer, 'begin'):  # mmengine's own has opened its backends already
-                runner.visualizer.begin(runner.iter)
+                runner.visualizer.begin(runner.iter - int(bool(repeated)))
+            for record in repeated:
+                self._show(runner, record)
 
     def before_train_epoch(self, runner: Any) -> None:
         """Do not count the time between epochs."""
-        self._forget()
+        self._start_the_clock()
 
     def after_train_iter(self, runner: Any, batch_idx: int, data_batch: Any = None, outputs: Any = None) -> None:
         """Add up an iteration; write a record when one is due."""
         for name, value in (outputs or {}).items():
             value = value.detach()
-            self._sums[name] = self._sums[name] + value if name in self._sums else value
+            self._sums[name] = self._sums[name].to(value.device) + value if name in self._sums else value
         self._iterations += 1
+        self._timed += 1
         self._images += count_images(data_batch)
         done = runner.iter + 1
         self._progress.update(done)
         if done % self.interval == 0 or done % len(runner.train_dataloader) == 0 or done == runner.max_iters:
             self._write(runner, self._summarise(runner, done))
-            self._forget()
+            self._sums, self._iterations = {}, 0
+            self._start_the_clock()
 
     def after_val_epoch(self, runner: Any, metrics: dict[str, float] | None = None) -> None:
         """Write a record of a validation."""
         record = {'kind': 'val', 'iter': runner.iter, 'epoch': runner.epoch}
         self._write(runner, {**record, **{name: float(value) for name, value in (metrics or {}).items()}})
+
+    def before_save(self, runner: Any) -> None:
+        """Collect the sums of all ranks, before rank 0 saves; what was recorded so far is written out."""
+        if runner.rank == 0 and hasattr(runner.visualizer, 'flush'):
+            runner.visualizer.flush()
+        own = {'iterations': self._iterations, 'sums': {name: value.cpu() for name, value in self._sums.items()}}
+        self._of_ranks = [own]
+        if self._iterations and several_ranks():
+            self._of_ranks = [own] * runner.world_size
+            all_gather_object(self._of_ranks, own)
+
+    def before_save_checkpoint(self, runner: Any, checkpoint: dict[str, Any]) -> None:
+        """Save the sums of all ranks."""
+        if self._iterations:
+            checkpoint['records'] = self._of_ranks
+
+    def after_load_checkpoint(self, runner: Any, checkpoint: dict[str, Any]) -> None:
+        """Go on with the sums of this rank; where there are more or fewer ranks now, with their mean."""
+        of_ranks = checkpoint.get('records')
+        if not of_ranks:
+            return
+        try:
+            own = of_ranks[runner.rank if len(of_ranks) == runner.world_size else 0]
+            self._iterations, self._sums = int(own['iterations']), dict(own['sums'])
+            if len(of_ranks) != runner.world_size:
+                columns = {name: [each['sums'][name].float() for each in of_ranks] for name in self._sums}
+                self._sums = {name: torch.stack(column).mean(dim=0) for name, column in columns.items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f'the sums of its records cannot be read ({type(error).__name__}: {error})') from None
 
     def after_train(self, runner: Any) -> None:
         """Leave the screen tidy."""
@@ -95,21 +133,23 @@ class RecordHook(Hook):
             **numbers,
             'images_per_s': self._images * runner.world_size / elapsed,
             'memory_mb': peak_memory_mb(),
-            **{f'ms_{name}': seconds * 1e3 / self._iterations for name, seconds in stopwatch.read().items()},
+            **{f'ms_{name}': seconds * 1e3 / self._timed for name, seconds in stopwatch.read().items()},
         }
 
     def _write(self, runner: Any, record: dict[str, Any]) -> None:
         if self._file is None:
             return
         self._file.append(record)
-        numbers = {f'{record["kind"]}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
-        runner.visualizer.add_scalars(numbers, step=record['iter'])
+        self._show(runner, record)
         show = self._progress.note if record['kind'] == 'train' else self._progress.say
         show(describe(record, runner.max_epochs))
 
-    def _forget(self) -> None:
-        self._sums, self._iterations, self._images = {}, 0, 0
-        self._since = time.perf_counter()
+    def _show(self, runner: Any, record: dict[str, Any]) -> None:
+        numbers = {f'{record["kind"]}/{k}': v for k, v in record.items() if k not in ('kind', 'iter')}
+        runner.visualizer.add_scalars(numbers, step=record['iter'])
+
+    def _start_the_clock(self) -> None:
+        self._timed, self._images, self._since = 0, 0, time.perf_counter()
         stopwatch.read()
 
 
