@@ -33,6 +33,7 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
         def take_folder() -> None:
             folder.check_same(config, allow_change) if config.resume else folder.check_unused()
             held.enter_context(locked(folder.path))
+            folder.check_place()
 
         decide_together(take_folder)
         run(config, folder, rank, world_size)

@@ -16,7 +16,15 @@ from typing import Any
 import torch
 
 from openmix_dm.errors import CheckpointError, ResourceError
-from openmix_dm.utils.files import TEMPORARY, remove_temporary, sha256_of, sync_folder, write_atomically
+from openmix_dm.utils.files import (
+    TEMPORARY,
+    create_anew,
+    read_plainly,
+    remove_temporary,
+    sha256_of,
+    sync_folder,
+    write_atomically,
+)
 
 INDEX = 'checkpoints.json'
 
@@ -69,6 +77,8 @@ class CheckpointStore:
         for entry in reversed(entries):
             path = self.folder / entry.file
             try:
+                if path.is_symlink():
+                    raise CheckpointError(f'{path} is a link, which is not followed')
                 state = load_file(path, entry.sha256)
             except CheckpointError as error:
                 warn(f'{error}; falling back to the checkpoint before it')
@@ -86,10 +96,24 @@ class CheckpointStore:
         remove_temporary(self.folder)
 
     def _read_index(self) -> list[Entry]:
+        """Return what the index lists, nothing if it is damaged: the files tell too, only slower."""
+        path = self.folder / INDEX
         try:
-            return [Entry(**entry) for entry in json.loads((self.folder / INDEX).read_text())]
-        except (OSError, ValueError, TypeError):
+            entries = [Entry(**entry) for entry in json.loads(read_plainly(path))]
+        except (OSError, ValueError, TypeError, RecursionError):
             return []
+        for entry in entries:
+            if not _is_name(entry.file):  # what it names is read, and removed when it is old
+                raise CheckpointError(
+                    f'{path} lists {entry.file!r}, expected the name of a file in its folder; delete {INDEX}: it is '
+                    'made anew from the checkpoints'
+                )
+        return [entry for entry in entries if isinstance(entry.iter, int)]
+
+
+def _is_name(file: Any) -> bool:
+    """Say whether this is the name of a file, and no path that could lead out of a folder."""
+    return isinstance(file, str) and file not in ('', '.', '..') and not set(file) & {'/', '\\', '\0'}
 
 
 def save_file(state: dict[str, Any], path: Path) -> str:
@@ -114,7 +138,7 @@ def save_file(state: dict[str, Any], path: Path) -> str:
 
 
 def _write(state: dict[str, Any], path: Path) -> None:
-    with path.open('wb') as file:
+    with create_anew(path) as file:
         torch.save(state, file)
         file.flush()
         os.fsync(file.fileno())

@@ -3,6 +3,7 @@
 import json
 import platform
 import statistics
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -12,10 +13,11 @@ from typing import Any
 import torch
 from mmengine.config import Config
 
-from openmix_dm.config.load import fingerprint, plain, read_plain_values, to_text
+from openmix_dm.config.load import fingerprint, plain, to_text
+from openmix_dm.config.plain import read_plain_values
 from openmix_dm.errors import ConfigError
 from openmix_dm.runs.records import METRICS, Record, all_numbers, final_numbers, read_records
-from openmix_dm.utils.files import write_atomically
+from openmix_dm.utils.files import others_can_write, write_atomically
 from openmix_dm.version import __version__
 
 RUN, CONFIG, LOG, BOARD = 'run.json', 'config.py', 'train.log', 'tensorboard'
@@ -38,6 +40,21 @@ class RunFolder:
         if self.used:
             raise ConfigError(
                 f'{self.path} holds a run already; go on with it by --resume, or choose another folder with --work-dir'
+            )
+
+    def check_place(self) -> None:
+        """Refuse links in the place of our files: what we write would go elsewhere; warn where others can put some."""
+        for name in (RUN, CONFIG, LOG, METRICS, MARKER, BOARD):
+            if (self.path / name).is_symlink():
+                raise ConfigError(
+                    f'{self.path / name} is a link, and nothing is written through one; remove it, or choose another '
+                    'folder with --work-dir'
+                )
+        if others_can_write(self.path):
+            print(
+                f'openmix_dm: warning: others can write to {self.path}, and so change this run; chmod go-w ends that',
+                file=sys.stderr,
+                flush=True,
             )
 
     def check_same(self, config: Config, allowed: Sequence[str] = ()) -> None:

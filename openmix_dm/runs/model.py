@@ -10,7 +10,8 @@ from mmengine.config import Config
 from torch import Tensor, nn
 
 from openmix_dm.config.check_built import refusing
-from openmix_dm.config.load import import_packages, load_config, merge_options, read_plain_config
+from openmix_dm.config.load import import_packages, load_config, merge_options
+from openmix_dm.config.plain import read_plain_config
 from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.registry import MODELS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from openmix_dm.config.load import read_plain_values
+from openmix_dm.config.plain import read_plain_values
 from openmix_dm.errors import ConfigError
 from openmix_dm.runs.folder import CONFIG, RUN, RunFolder
 from openmix_dm.runs.lock import held
