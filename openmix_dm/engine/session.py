@@ -14,7 +14,7 @@ from openmix_dm.errors import ConfigError, Preempted
 from openmix_dm.launch.failures import INTERRUPTED, explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
-from openmix_dm.runs.checkpoints import CheckpointStore, load_file
+from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
 from openmix_dm.runs.folder import BOARD, RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.utils.dist import decide_together, wait_for_all
@@ -112,7 +112,8 @@ def evaluate_checkpoint(
         # what mmengine's test loop writes on the side is thrown away with the folder
         config.resume, config.launcher, config.work_dir = False, launcher, folder
         runner = build_runner(config, phases=('test',))
-        runner.load_weights(checkpoint, state, ema=ema)
+        with usable(checkpoint):
+            runner.load_weights(checkpoint, state, ema=ema)
         metrics = runner.test()
         runner.close()
         return {name: float(value) for name, value in metrics.items()} if rank == 0 else None

@@ -27,7 +27,8 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
 
 def count_unreadable(path: Path) -> int:
     """Return how many lines are damaged; the last one, which a crash may have cut off, is none unless it has ended."""
-    return sum(_parse(line) is None for line in _lines(path) if line.endswith(b'\n') and line.strip())
+    lines = [line for line in _lines(path) if line.endswith(b'\n') and line.strip()]
+    return sum(not _sum_is_right(line) and _parse(line) is None for line in lines)
 
 
 def last_record(path: Path, kind: str) -> Record | None:
@@ -119,10 +120,16 @@ def to_line(record: Record) -> str:
     return f'{text}, "{CHECK}": {zlib.crc32(text.encode())}}}\n'
 
 
+def _sum_is_right(line: bytes) -> bool:
+    """Say whether a line has a check sum, and the right one: then it need not be parsed to be trusted."""
+    text, _, check = line.strip().rpartition(f', "{CHECK}": '.encode())
+    return check == b'%d}' % zlib.crc32(text)
+
+
 def _parse(line: bytes) -> Record | None:
     """Return the record on a line, None if there is none or its check sum is wrong; older lines have no sum."""
-    text, found, check = line.strip().rpartition(f', "{CHECK}": '.encode())
-    if found and check != b'%d}' % zlib.crc32(text):
+    text, found, _ = line.strip().rpartition(f', "{CHECK}": '.encode())
+    if found and not _sum_is_right(line):
         return None
     try:
         record = json.loads(text + b'}' if found else line)

@@ -108,6 +108,15 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, 'sha256').hexdigest()
 
 
+def hash_start(path: Path, size: int) -> str | None:
+    """Hash the first bytes of a file that grows; None if it has fewer."""
+    try:
+        content = read_plainly(path, limit=2**32)
+    except FileNotFoundError:
+        content = b''
+    return hashlib.sha256(memoryview(content)[:size]).hexdigest() if len(content) >= size else None
+
+
 class Dispensable:
     """Write what a run can do without: a failure is told once, and the run goes on.
 
