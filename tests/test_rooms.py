@@ -36,7 +36,7 @@ ROOMS = (
 MIRRORED = {'aircraft', 'cars', 'cifar', 'cub200', 'fine_grained', 'imagenet', 'tiny_imagenet'}
 MIXED_ROOM = 14  # files that a room of different things may have
 # Shelves of alike things may be long.
-SHELVES = {'mixers', 'datasets/prepare', 'analysis/studies'}
+SHELVES = {'mixers', 'commands', 'datasets/prepare', 'analysis/studies'}
 FILES = sorted((ROOT / PACKAGE).rglob('*.py'))
 
 

@@ -4,3 +4,4 @@ channels_last = True
 prefetch_to_device = True
 env_cfg = dict(cudnn_benchmark=True)
 optim_wrapper = dict(amp='auto')
+model_wrapper_cfg = dict(gradient_as_bucket_view=True)

@@ -1,5 +1,6 @@
 """What a mixer may ask of the model: the implementation of `structures.Probe`."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -7,7 +8,7 @@ from torch import Tensor
 
 from openmix_dm.backbones import Backbone
 from openmix_dm.structures import MixTarget
-from openmix_dm.utils.modules import evaluating
+from openmix_dm.utils.modules import evaluating, full_precision
 
 
 class ModelProbe:
@@ -18,7 +19,7 @@ class ModelProbe:
 
     def saliency(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """Return |d loss / d input|, of the shape of the inputs."""
-        with evaluating(self._backbone), evaluating(self._head), torch.enable_grad():
+        with evaluating(self._backbone), evaluating(self._head), torch.enable_grad(), _without_fp16(inputs.device):
             images = _laid_out(inputs.detach()).requires_grad_()
             losses = self._head.loss(self._backbone(images), MixTarget.hard(labels))
             # Asking for the images' gradient alone leaves out all weight gradients, in time as well as in .grad.
@@ -37,6 +38,15 @@ class ModelProbe:
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return the images as they were before normalisation, in [0, 1]."""
         return self._preprocessor.denormalise(inputs)
+
+
+def _without_fp16(device: torch.device) -> AbstractContextManager:
+    """Compute in full precision where fp16 is the precision: no loss scale stands here against gradients below 6e-8.
+
+    With a trained network, 44 of 100 images had no saliency at all. bf16 has the range of float32.
+    """
+    is_fp16 = torch.is_autocast_enabled(device.type) and torch.get_autocast_dtype(device.type) == torch.float16
+    return full_precision(device) if is_fp16 else nullcontext()
 
 
 def _laid_out(images: Tensor) -> Tensor:

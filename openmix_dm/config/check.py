@@ -11,6 +11,7 @@ from mmengine.runner import Runner
 
 from openmix_dm.config.check_built import check_built, check_names, names_in, refusing
 from openmix_dm.config.locate import find_line
+from openmix_dm.config.refused import OUR_HOOKS, REFUSED, REFUSED_WRAPPERS
 from openmix_dm.config.resolve import DEFAULT_HOOKS, LOADER_KEYS
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import (
@@ -41,21 +42,9 @@ READ_BY_RUNNER = {
     'activation_checkpointing',
     'compile',
     'custom_imports',
-    'efficient_conv_bn_eval',
     'find_unused_parameters',
     'model_wrapper_cfg',
     'sync_bn',
-}
-# Arguments of Runner that would fight what we promise: the reason, and our key for it.
-REFUSED = {
-    'auto_scale_lr': 'the learning rate belongs to the global batch and is never rescaled; set global_batch_size',
-    'log_processor': 'records are averaged and written by RecordHook; set default_hooks.records',
-}
-# Hooks of mmengine that would fight ours: the name of ours in default_hooks.
-OUR_HOOKS = {
-    'CheckpointHook': 'checkpoint=dict(type="SaveHook", ...), which saves so that a crash costs nothing',
-    'LoggerHook': 'records=dict(type="RecordHook", interval=...), which writes metrics.jsonl',
-    'DistSamplerSeedHook': 'seed=dict(type="SeedHook"), and samplers that need no seed of an epoch',
 }
 LOOP = ('runner', 'dataloader', 'evaluator')  # what the runner fills in
 TOP_LEVEL: dict[str, Built] = {
@@ -67,7 +56,11 @@ TOP_LEVEL: dict[str, Built] = {
     'val_cfg': Built(LOOPS, default='ValidationLoop', filled=LOOP),
     'test_cfg': Built(LOOPS, default='EvaluationLoop', filled=LOOP),
     'custom_hooks': Built(HOOKS, taken=('priority',)),
-    'model_wrapper_cfg': Built(MODEL_WRAPPERS, filled=('module',)),
+    'model_wrapper_cfg': Built(
+        MODEL_WRAPPERS,
+        default='MMDistributedDataParallel',
+        filled=('module', 'device_ids', 'output_device', 'process_group'),
+    ),
 }
 VISUALIZER_FILLED = ('name', 'save_dir', 'vis_backends')
 LOADER: dict[str, Built] = {
@@ -108,6 +101,11 @@ def _check_top_level(config: Config) -> None:
     for key in ('model', 'train_dataloader', 'train_cfg', 'optim_wrapper'):
         if config.get(key) is None:
             raise ConfigError(f'the config has no {key}')
+    if config.get('compile') and config.get('activation_checkpointing'):
+        raise ConfigError(
+            'activation_checkpointing and compile do not go together: a compiled backbone decides by itself what to '
+            'compute again; leave one of them out'
+        )
 
 
 def _check_top_value(path: str, value: Any) -> None:
@@ -206,6 +204,26 @@ def _check_environment(path: str, value: Any) -> None:
             raise ConfigError(f'{path}.dist_cfg.{name} must be a number of seconds above 0, got {seconds!r}')
 
 
+def _check_wrapper(path: str, value: Any) -> None:
+    """Check the wrapper for several ranks; only torch's DistributedDataParallel and what is like it can be one."""
+    kind = value.get('type') if isinstance(value, Mapping) else None
+    name = getattr(kind, '__name__', kind)
+    if name in REFUSED_WRAPPERS:
+        raise ConfigError(f'{path}.type: {name} cannot train here: {REFUSED_WRAPPERS[name]}')
+    _check_top_value(path, value)
+
+
+def _check_sync_bn(path: str, value: Any) -> None:
+    if value != 'torch':
+        raise ConfigError(f"{path} must be 'torch', got {value!r}; 'mmcv' would need the compiled operators of mmcv")
+
+
+def _check_module_names(path: str, value: Any) -> None:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"{path} must be names of modules such as ['backbone.stage1'], got {value!r}")
+
+
 SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'train_dataloader': _check_loader,
     'val_dataloader': _check_loader,
@@ -218,6 +236,9 @@ SPECIAL: dict[str, Callable[[str, Any], None]] = {
     'randomness': _names_only(set(inspect.signature(Runner.set_randomness).parameters) - {'self'}),
     'env_cfg': _check_environment,
     'visualizer': _check_visualizer,
+    'model_wrapper_cfg': _check_wrapper,
+    'sync_bn': _check_sync_bn,
+    'activation_checkpointing': _check_module_names,
 }
 
 

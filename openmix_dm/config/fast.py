@@ -12,6 +12,7 @@ FAST: dict[str, Any] = {
     'prefetch_to_device': True,
     'env_cfg': {'cudnn_benchmark': True},
     'optim_wrapper': {'amp': AUTO},
+    'model_wrapper_cfg': {'gradient_as_bucket_view': True},
 }
 
 
@@ -34,7 +35,7 @@ def resolve_precision(config: Config) -> None:
 
 
 def best_precision(on_cpu: str | None = 'bf16') -> str | None:
-    """Choose bf16 unless the GPU computes only fp16 fast; `on_cpu` where there is none."""
+    """Choose bf16 unless the GPU computes only fp16 fast, as V100 and T4, which emulate it; `on_cpu` without a GPU."""
     import torch
 
     if not torch.cuda.is_available():
@@ -47,14 +48,14 @@ def describe_speed(config: Config, optimizer: Any) -> list[str]:
     import torch
 
     on_gpu = torch.cuda.is_available()
-    wrapper, env = config.get('optim_wrapper') or {}, config.get('env_cfg') or {}
+    wrapper, env, wrapping = (config.get(key) or {} for key in ('optim_wrapper', 'env_cfg', 'model_wrapper_cfg'))
     form = next((form for form in ('fused', 'foreach') if optimizer.param_groups[0].get(form)), None)
     switched_on = {
         str(wrapper.get('amp')): bool(wrapper.get('amp')),
         'channels_last': bool(config.get('channels_last')),
         'cudnn_benchmark': on_gpu and bool(env.get('cudnn_benchmark')),
         f'{form} {type(optimizer).__name__}': form is not None,
-        'gradients as views of buckets': bool((config.get('model_wrapper_cfg') or {}).get('gradient_as_bucket_view')),
+        'gradients as views of buckets': on_gpu and bool(wrapping.get('gradient_as_bucket_view')),
         'prefetched copies': on_gpu and bool(config.get('prefetch_to_device')),
         'compiled backbone': bool(config.get('compile')),
     }

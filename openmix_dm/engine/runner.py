@@ -10,22 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from mmengine.device import get_device
 from mmengine.evaluator import Evaluator
 from mmengine.logging import MMLogger
 from mmengine.visualization import Visualizer
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 
 from openmix_dm.config.check_built import refusing
 from openmix_dm.config.resolve import DEFAULT_HOOKS
 from openmix_dm.engine.loader import build_dataloader, stop_workers
 from openmix_dm.engine.optim.wrapper import PRECISIONS
+from openmix_dm.engine.recompute import recompute_activations
 from openmix_dm.engine.resumable import ResumableRunner
-from openmix_dm.errors import CheckpointError
+from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.evaluation import BatchEvaluator
-from openmix_dm.registry import EVALUATORS, RUNNERS, VISUALIZERS
+from openmix_dm.launch.group import describe_device
+from openmix_dm.registry import EVALUATORS, MODEL_WRAPPERS, RUNNERS, VISUALIZERS
 from openmix_dm.runs.folder import BOARD, LOG
 from openmix_dm.utils.files import be_quiet_when_full
+from openmix_dm.utils.signatures import arguments_of
 from openmix_dm.version import __version__
 
 _STARTED = itertools.count()
@@ -80,7 +85,7 @@ class MixRunner(ResumableRunner):
     def _log_env(self, env_cfg: dict[str, Any]) -> None:
         self.logger.info(
             f'openmix_dm {__version__}, torch {torch.__version__}, seed {self.seed}, rank {self.rank} of '
-            f'{self.world_size}, config {self.cfg.filename}'
+            f'{self.world_size}{describe_device(os.environ)}, config {self.cfg.filename}'
         )
 
     # ---- building ----
@@ -106,17 +111,13 @@ class MixRunner(ResumableRunner):
         return {'train': self._train_dataloader, 'val': self._val_dataloader}
 
     def wrap_model(self, model_wrapper_cfg: dict[str, Any] | None, model: nn.Module) -> nn.Module:
-        """Wrap for several ranks; without GPUs by hand, since mmengine names a GPU in any case."""
-        if self.distributed and model_wrapper_cfg is None:
-            rests = getattr(getattr(model, 'mixer', None), 'rests', False)
-            model_wrapper_cfg = {
-                'type': 'MMDistributedDataParallel',
-                # not at each iteration: `share_buffers` gives all ranks those of rank 0 where they count
-                'broadcast_buffers': False,
-                'find_unused_parameters': self.cfg.get('find_unused_parameters', rests),
-                **({} if torch.cuda.is_available() else {'device_ids': None}),
-            }
-        return super().wrap_model(model_wrapper_cfg, model)
+        """Wrap for several ranks, by what the config says of the wrapper beside what we say."""
+        if not self.distributed:
+            return super().wrap_model(model_wrapper_cfg, model)
+        model = model.to(get_device())
+        if self.cfg.get('sync_bn'):
+            model = synchronise_norms(model)
+        return MODEL_WRAPPERS.build(wrapper_settings(self.cfg, model), default_args={'module': model})
 
     def build_optim_wrapper(self, optim_wrapper: Any) -> Any:
         """Build the optimiser by our parameter groups, unless the config names another constructor."""
@@ -155,6 +156,9 @@ class MixRunner(ResumableRunner):
 
     def build_training(self) -> None:
         """Build now what `train` would build: a wrong value shows before the run has started."""
+        recomputed = self.cfg.pop('activation_checkpointing', None)  # mmengine, which would do it too, must not find it
+        if recomputed is not None:
+            recompute_activations(self.bare_model, recomputed)
         with refusing('train_cfg'):
             self._train_loop = self.build_train_loop(self._train_loop)
         if self._val_loop is not None:
@@ -179,3 +183,45 @@ class MixRunner(ResumableRunner):
             if isinstance(loader, DataLoader):
                 stop_workers(loader)
         self.visualizer.close()
+
+
+def wrapper_settings(config: Any, model: nn.Module) -> dict[str, Any]:
+    """Return the config of the wrapper for several ranks: our defaults, and over them what `model_wrapper_cfg` says.
+
+    A wrapper of another kind than torch's DistributedDataParallel is left to itself.
+    """
+    given = {'type': 'MMDistributedDataParallel', **(config.get('model_wrapper_cfg') or {})}
+    kind: Any = MODEL_WRAPPERS.get(given['type']) if isinstance(given['type'], str) else given['type']
+    if not issubclass(kind, DistributedDataParallel):
+        return given
+    rests = getattr(getattr(model, 'mixer', None), 'rests', False)
+    defaults = {
+        # not at each iteration: `share_buffers` gives all ranks those of rank 0 where they count
+        'broadcast_buffers': False,
+        'find_unused_parameters': config.get('find_unused_parameters', rests),
+        'device_ids': [torch.cuda.current_device()] if torch.cuda.is_available() else None,
+    }
+    if given.get('static_graph'):
+        _check_static_graph(config, rests)
+    known = arguments_of(kind)
+    return {**{key: value for key, value in defaults.items() if known.open or key in known.known}, **given}
+
+
+def _check_static_graph(config: Any, rests: bool) -> None:
+    """Refuse what DistributedDataParallel would stumble over in the first iterations."""
+    why = None
+    if rests:
+        why = 'which parameters get a gradient changes with the policy that the mixer draws'
+    elif (config.get('optim_wrapper') or {}).get('accumulative_counts', 1) > 1:
+        why = 'optim_wrapper.accumulative_counts holds gradients back, which torch cannot in a static graph'
+    if why is not None:
+        raise ConfigError(f'model_wrapper_cfg.static_graph=True, but {why}; leave static_graph out')
+
+
+def synchronise_norms(model: nn.Module) -> nn.Module:
+    """Let batch norm see the batches of all ranks."""
+    if not torch.cuda.is_available():
+        raise ConfigError("sync_bn='torch' needs GPUs: torch synchronises batch norm on them alone; leave it out")
+    from timm.layers import convert_sync_batchnorm  # torch's drops the activation that timm puts into some norms
+
+    return convert_sync_batchnorm(model)

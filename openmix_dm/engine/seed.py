@@ -6,19 +6,22 @@ import torch
 from mmengine.hooks import Hook
 
 from openmix_dm.registry import HOOKS
-from openmix_dm.utils.keys import ITERATION, key
+from openmix_dm.utils.dist import common_draws
+from openmix_dm.utils.keys import COMMON, ITERATION, key
 
 
 def seed_iteration(seed: int, iteration: int, rank: int) -> None:
-    """Seed torch's generators for one iteration of one rank.
+    """Seed torch's generators for one iteration of one rank, and the one for draws that all ranks make alike.
 
     Dropout, stochastic depth and the mixers then draw the same numbers in a resumed run, and ranks draw different ones.
+    The policy of a mixture is one for all ranks: see `CommonDraws`.
     Not `torch.manual_seed`, which also seeds what is not there and takes a hundred times as long.
     """
     value = key(ITERATION, seed, iteration, rank)
     torch.default_generator.manual_seed(value)
     if torch.cuda.is_available():
         torch.cuda.manual_seed(value)
+    common_draws.seed(key(COMMON, seed, iteration))
 
 
 @HOOKS.register_module()

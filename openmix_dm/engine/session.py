@@ -27,7 +27,8 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
         config: checked, with work_dir, launcher, resume and load_from.
         allow_change: where the run goes on, keys of the config that may differ from those that it was started with.
     """
-    with stop_request.listening(), processes(config.launcher, config) as (rank, world_size), ExitStack() as held:
+    joined = processes(config.launcher, config)
+    with stop_request.listening(), explained(), joined as (rank, world_size), ExitStack() as held:
         folder = RunFolder(Path(config.work_dir))
 
         def take_folder() -> None:
@@ -101,7 +102,9 @@ def evaluate_checkpoint(
         launcher: how the processes were started.
     """
     state = load_file(checkpoint)  # a bad file shows before anything is built
-    with processes(launcher, config) as (rank, world_size), explained(), tempfile.TemporaryDirectory() as folder:
+    joined = processes(launcher, config)
+    # twice: what keeps the ranks from joining, and what happens then, before they part
+    with explained(), joined as (rank, world_size), explained(), tempfile.TemporaryDirectory() as folder:
         config = resolve(config, world_size, training=False)
         if config.get('test_dataloader') is None:
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')

@@ -8,10 +8,11 @@ import resource
 import signal
 import sys
 import time
+from typing import NamedTuple
 
 import torch
 
-from openmix_dm.errors import DataError, Failure, ResourceError, first_line
+from openmix_dm.errors import DataError, DistributedError, Failure, ResourceError, first_line
 from openmix_dm.launch.group import lost_connection
 
 FULL = {errno.ENOSPC: 'no space is left', errno.EDQUOT: 'the quota is used up', errno.EFBIG: 'a file became too large'}
@@ -19,22 +20,93 @@ INTERRUPTED = 130  # exit code that shells report for Ctrl-C
 UNWRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
+class Cause(NamedTuple):
+    """A failure of a device by what is said of it: the first row that fits is told, with the line that fits."""
+
+    said: str  # a pattern
+    kind: type[Failure]
+    told: str
+
+
+LESS_MEMORY = (
+    'lower global_batch_size, or keep it and set optim_wrapper.accumulative_counts, optim_wrapper.amp or '
+    'activation_checkpointing'
+)
+GO_ON = 'the last checkpoint is good, go on with --resume'
+# What CUDA and the libraries around it say; nccl's words about other ranks are for `lost_connection`.
+CAUSES = (
+    Cause(
+        r"can't allocate memory|(CUDA|HIP) out of memory|CUDA error: out of memory|Cuda failure( \d+)? 'out of memory'"
+        r'|CU(BLAS|DNN)_STATUS_ALLOC_FAILED',
+        ResourceError,
+        f'memory has run out ({{}}); {LESS_MEMORY}',
+    ),
+    Cause(
+        r'CU(BLAS|DNN)_STATUS_NOT_INITIALIZED|unable to find an engine to execute this computation',
+        ResourceError,
+        'cuBLAS or cuDNN could not start on the GPU ({}), mostly because its memory is used up, perhaps by another '
+        f'process (nvidia-smi); {LESS_MEMORY}',
+    ),
+    Cause(
+        r'Duplicate GPU detected',
+        DistributedError,
+        'two ranks were given one GPU ({}); start as many ranks on each machine as it has GPUs, or let Slurm give one '
+        'to each (--gpus-per-task=1)',
+    ),
+    Cause(
+        r'no kernel image is available|PTX was compiled with an unsupported toolchain',
+        ResourceError,
+        'this build of torch has no code for this kind of GPU ({}); install one that has: https://pytorch.org',
+    ),
+    Cause(
+        r'CUDA driver version is insufficient|NVIDIA driver on your system is too old|Found no NVIDIA driver',
+        ResourceError,
+        'the driver of the GPU does not fit this build of torch ({}); update the driver, or install torch for the CUDA '
+        'version that nvidia-smi shows: https://pytorch.org',
+    ),
+    Cause(
+        r'CUDA-capable device(s|\(s\)) (is/)?are busy or unavailable|no CUDA-capable device is detected'
+        r'|invalid device ordinal',
+        ResourceError,
+        'a GPU cannot be used ({}); is it taken by another process, or missing in CUDA_VISIBLE_DEVICES?',
+    ),
+    Cause(
+        r'device-side assert triggered',
+        DataError,
+        'the GPU was given a number out of range, such as a label ({}); CUDA_LAUNCH_BLOCKING=1 shows where',
+    ),
+    Cause(
+        r'uncorrectable (ECC|NVLink) error|CUDA error: (an illegal|misaligned address|unspecified launch failure|the '
+        r'launch timed out|unknown error|hardware stack error)|CU(BLAS|DNN)_STATUS_(EXECUTION_FAILED|INTERNAL_ERROR)',
+        ResourceError,
+        f'the GPU failed while it computed ({{}}); {GO_ON}. Always on one machine, the GPU is broken; on all of them, '
+        'CUDA_LAUNCH_BLOCKING=1 shows where',
+    ),
+)
+
+
 def explain(error: BaseException) -> BaseException:
     """Return the failure behind an error, or the error itself where nothing is known about it."""
     if isinstance(error, Failure):
         return _without_worker_traceback(error)
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error):
-        return ResourceError(
-            f'memory has run out ({first_line(error)}); lower global_batch_size, or keep it and set '
-            'optim_wrapper.accumulative_counts'
-        )
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return ResourceError(f'memory has run out ({first_line(error)}); {LESS_MEMORY}')
     if isinstance(error, OSError) and error.errno in FULL:
         return ResourceError(f'{FULL[error.errno]} ({first_line(error)}); make room, then go on with --resume')
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return ResourceError(f'cannot write ({first_line(error)})')
     if isinstance(error, RuntimeError):
-        return _worker_failure(str(error)) or lost_connection(error) or error
+        return _worker_failure(str(error)) or _device_failure(str(error)) or lost_connection(error) or error
     return error
+
+
+def _device_failure(text: str) -> Failure | None:
+    """Explain what CUDA or a library around it says."""
+    for cause in CAUSES:
+        line = re.search(rf'^.*({cause.said}).*$', text, re.MULTILINE)
+        if line:
+            return cause.kind(cause.told.format(line[0].strip()[:300]))
+    return None
 
 
 def _worker_failure(text: str) -> Failure | None:
@@ -44,8 +116,7 @@ def _worker_failure(text: str) -> Failure | None:
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
         return ResourceError(
             f'a worker of the data loader was killed{f" by signal: {how[1].strip()}" if how else ""} (the largest used '
-            f'{used:.0f} MB). If memory ran out, lower num_workers or prefetch_factor of the data loader; '
-            'the last checkpoint is good, go on with --resume'
+            f'{used:.0f} MB). If memory ran out, lower num_workers or prefetch_factor of the data loader; {GO_ON}'
         )
     timeout = re.search(r'DataLoader timed out after (\d+) seconds', text)
     if timeout:

@@ -4,11 +4,12 @@ import faulthandler
 import gc
 import itertools
 import os
+import re
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
@@ -21,11 +22,46 @@ from openmix_dm.launch.slurm import translate_slurm
 
 LAUNCHERS = ('none', 'pytorch', 'slurm')
 VARIABLES = ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'MASTER_ADDR', 'MASTER_PORT')
+TRUE_LOCAL_RANK = 'OPENMIX_DM_LOCAL_RANK'  # while LOCAL_RANK is the number of a GPU
 INIT_TIMEOUT, TIMEOUT = 300, 1800  # seconds until all ranks have to be there, and until a silent one counts as hung
-LOST = ('gloo', 'pair closure')  # what gloo says of a peer that is gone, not always with its name
+# What gloo and nccl say of a peer that is gone, not always with their names.
+LOST = ('gloo', 'pair closure', 'nccl error', 'nccl communicator', 'watchdog caught collective operation timeout')
+TODO = {
+    ('timed out', 'timing out', 'timeout'): 'ranks that are only slow get more seconds by env_cfg.dist_cfg.timeout',
+    ('ncclsystemerror', 'ncclinternalerror', 'ncclremoteerror'): (
+        'is it the network? NCCL_SOCKET_IFNAME names the one to take, and NCCL_DEBUG=INFO says more'
+    ),
+}
 KEYS = 'openmix_dm'
 LOOKS = 5000  # looks into the store a second that all ranks together take: a tenth of what it can answer
 _RENDEZVOUS = itertools.count()  # a second run of the same processes must not find what the first has left in the store
+
+
+def take_device(environment: MutableMapping[str, str]) -> torch.device | None:
+    """Select the GPU of this rank, and make LOCAL_RANK the number by which it is seen; None without GPUs.
+
+    mmengine's logger, and what else reads LOCAL_RANK, takes it for the number of a GPU. But a task of
+    `srun --gpus-per-task=1` sees one GPU, cuda:0, whatever its number among the tasks of the machine.
+    """
+    if not torch.cuda.is_available():
+        return None
+    local = environment[TRUE_LOCAL_RANK] = environment['LOCAL_RANK']
+    device = torch.device('cuda', int(local) % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    environment['LOCAL_RANK'] = str(device.index)
+    return device
+
+
+def describe_device(environment: Mapping[str, str]) -> str:
+    """Say which GPU this rank has taken, and by which number among the ranks of its machine; nothing without GPUs."""
+    local = environment.get(TRUE_LOCAL_RANK)
+    return '' if local is None else f' (local rank {local} on cuda:{environment["LOCAL_RANK"]})'
+
+
+def give_device_back(environment: MutableMapping[str, str]) -> None:
+    """Make LOCAL_RANK what the launcher has said: another run of this process starts from there."""
+    if TRUE_LOCAL_RANK in environment:
+        environment['LOCAL_RANK'] = environment.pop(TRUE_LOCAL_RANK)
 
 
 @contextmanager
@@ -60,10 +96,7 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
             'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
         )
     rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
-    device = None
-    if torch.cuda.is_available():
-        device = torch.device('cuda', int(os.environ['LOCAL_RANK']) % torch.cuda.device_count())
-        torch.cuda.set_device(device)
+    device = take_device(os.environ)
     store = rendezvous(rank, world_size, init_timeout)
     dist.init_process_group(
         'nccl' if device else 'gloo',
@@ -116,11 +149,12 @@ def lost_connection(error: BaseException, patience: float = 1.5) -> DistributedE
     said = str(error).lower()
     if not (isinstance(error, dist.DistError) or (isinstance(error, RuntimeError) and any(w in said for w in LOST))):
         return None
+    todo = next((f'; {todo}' for words, todo in TODO.items() if any(word in said for word in words)), '')
     if not dist.is_initialized():
-        return DistributedError(_first_line(error))
+        return DistributedError(f'{_first_line(error)}{todo}')
     silent = silent_ranks(patience)
     who = f'{_ranks(silent)} died or hung' if silent else 'the connection broke'
-    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)})')
+    return DistributedError(f'rank {dist.get_rank()} lost the others: {who} ({_first_line(error)}){todo}')
 
 
 def silent_ranks(patience: float) -> list[int]:
@@ -148,6 +182,7 @@ def leave_processes() -> None:
     if dist.is_available() and dist.is_initialized():
         gc.collect()
         dist.destroy_process_group()
+    give_device_back(os.environ)
 
 
 def _forget_frames(error: BaseException | None) -> None:
@@ -165,4 +200,7 @@ def _ranks(ranks: list[int]) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    """Return what an error says first; nccl says the reason last."""
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    reason = re.search(r'Last error: *\n(\S.*)', str(error))
+    return f'{first}: {reason[1].strip()[:200]}' if reason else first

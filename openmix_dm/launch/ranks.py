@@ -18,6 +18,8 @@ from types import FrameType
 from openmix_dm.errors import ConfigError, DistributedError, Preempted
 
 GRACE = 2.0  # seconds that the others get to end by themselves once a rank has failed
+# nccl waits in a thread of its own: no Python code can say what it knows.
+ABORTED = ' (as nccl does where other ranks were silent for env_cfg.dist_cfg.timeout; what it has said is above)'
 FORWARDED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP)
 
 
@@ -36,6 +38,7 @@ def launch(ranks: int, command: Sequence[str], environment: Mapping[str, str]) -
         return 0
     if guilty.code != Preempted.exit_code:
         how = f'killed by signal {-guilty.code}' if guilty.code < 0 else f'exit code {guilty.code}'
+        how += ABORTED if guilty.code == -signal.SIGABRT else ''
         hung = [variables[end.local]['RANK'] for end in ends if end.had_to_be_killed]
         also = f'; ended because they did not end by themselves: {", ".join(hung)}' if hung else ''
         print(

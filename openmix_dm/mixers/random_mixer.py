@@ -12,6 +12,7 @@ from openmix_dm.mixers.base import Lam, Mixer
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedBatch, MixedPair, Probe
+from openmix_dm.utils.dist import common_draws
 
 
 @MIXERS.register_module()
@@ -19,7 +20,8 @@ class RandomMixer(Mixer):
     """Draw one of several mixers for each batch.
 
     The number of the drawn mixer is stamped on the target as its policy, which the loss `ByPolicy` follows. Each mixer
-    draws lam and partners by its own settings. Mixtures cannot be nested.
+    draws lam and partners by its own settings. Of several ranks all draw the same policy, so that they run the same
+    networks, and lam and partners of their own. Mixtures cannot be nested.
 
     Args:
         mixers: the mixers to draw from, or their configs; their place in the list is the number of their policy.
@@ -51,7 +53,8 @@ class RandomMixer(Mixer):
 
     def draw(self) -> int:
         """Draw the number of a policy, on the CPU: nothing waits for a device."""
-        drawn = torch.searchsorted(self._bounds, torch.rand((), dtype=torch.float64, device='cpu'), right=True)
+        share = torch.rand((), generator=common_draws.generator, dtype=torch.float64, device='cpu')
+        drawn = torch.searchsorted(self._bounds, share, right=True)
         return min(int(drawn), len(self.mixers) - 1)  # the sum of the probabilities may round to just below 1
 
     def forward(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None, lam: Lam | None = None) -> MixedBatch:

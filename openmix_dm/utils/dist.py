@@ -35,6 +35,31 @@ def several_ranks() -> bool:
     return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
 
 
+class CommonDraws:
+    """Draws that all ranks make alike, on the CPU: those that decide which networks run.
+
+    Ranks that run different ones would wait for each other in vain where these networks talk to the other ranks, as
+    synchronised batch norm does. One rank alone draws from torch's own generator, and so do ranks that nobody has
+    seeded alike: in a loop of another package they do what its seeds say.
+    """
+
+    def __init__(self) -> None:
+        self._seeded: torch.Generator | None = None
+
+    def seed(self, value: int) -> None:
+        """Seed them; every rank has to give the same value."""
+        self._seeded = self._seeded or torch.Generator(device='cpu')
+        self._seeded.manual_seed(value)
+
+    @property
+    def generator(self) -> torch.Generator | None:
+        """What to draw from; None is torch's own generator."""
+        return self._seeded if several_ranks() else None
+
+
+common_draws = CommonDraws()
+
+
 def decide_together(decide: Callable[[], None]) -> None:
     """Let rank 0 look at something, and raise on every rank what it raises."""
     if not several_ranks():

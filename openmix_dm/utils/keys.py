@@ -30,4 +30,4 @@ def _mixed(parts: Any) -> Any:
 
 
 # What the first part of a key stands for: two kinds of draws never share a key.
-PERMUTATION, AUGMENTATION, ITERATION, SUBSET = range(1, 5)
+PERMUTATION, AUGMENTATION, ITERATION, SUBSET, COMMON = range(1, 6)

@@ -1,8 +1,11 @@
 import pytest
 import torch
 from support.small_models import batch, classifier
+from support.trained_runs import digits_run
 
+from openmix_dm.export.loaded_model import load
 from openmix_dm.structures import MixTarget
+from openmix_dm.visualization.sample_images import load_images
 
 
 def test_saliency_is_the_input_gradient_and_leaves_no_trace():
@@ -22,6 +25,21 @@ def test_saliency_is_the_input_gradient_and_leaves_no_trace():
     images = inputs.clone().requires_grad_()
     loss = model.head.loss(model.backbone(images), MixTarget.hard(labels))['loss_cls']
     torch.testing.assert_close(saliency, torch.autograd.grad(loss, images)[0].abs())
+
+
+def test_fp16_loses_no_saliency():
+    """A network that is sure of its images has gradients below what fp16 can hold."""
+    model, _, _ = load(digits_run())
+    images, labels, _ = load_images('digits', 40)
+    inputs = torch.nn.functional.interpolate(images, 16)
+    with torch.no_grad():
+        model.head.fc.weight.mul_(8)  # as after many epochs
+    exact = model.probe.saliency(inputs, labels).flatten(1)
+    with torch.autocast('cpu', dtype=torch.float16):
+        rough = model.probe.saliency(inputs, labels).flatten(1)
+    assert (rough.amax(dim=1) > 0).all()
+    both = torch.stack((exact / exact.amax(dim=1, keepdim=True), rough / rough.amax(dim=1, keepdim=True)))
+    assert all(torch.corrcoef(pair)[0, 1] > 0.99 for pair in both.unbind(1))
 
 
 def test_on_the_cpu_saliency_runs_in_the_fast_layout_and_the_images_keep_theirs():

@@ -24,7 +24,7 @@ def test_prepare_check_and_train(tmp_path):
     assert '100 train, 20 test images of 10 classes' in out
     code, out, err = tool('prepare_data', 'check', 'cifar10', OPENMIX_DM_DATA=str(tmp_path))
     assert code == 3  # 100 images are not CIFAR-10
-    assert 'expected 50,000 images of 32 px' in out
+    assert 'expected 10 classes and 50,000 images, got 10 and 100' in out
 
     code, _, err = tool('train', CONFIG, '--work-dir', tmp_path / 'b', *options, OPENMIX_DM_DATA=str(tmp_path))
     assert code == 0, err

@@ -18,7 +18,7 @@ VIT = (
 LEARNED = "stage='stage2', momentum=0.9, momentum_end=0.99"
 RUNS = {
     'a learned mixer': (f"model.mixer=dict(_delete_=True, type='SAMix', {LEARNED})",),
-    'a mixture, in which ranks draw different policies': (
+    'a mixture, some of whose policies learn': (
         f"model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='AutoMix', {LEARNED}), "
         "dict(type='PuzzleMix', alpha=1.0), dict(type='NoMix')])",
     ),

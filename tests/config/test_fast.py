@@ -54,6 +54,7 @@ def test_what_is_switched_on_is_named(gpu):
         'channels_last',
         'cudnn_benchmark',
         'fused SGD',
+        'gradients as views of buckets',
         'prefetched copies',
     ]
     plain = torch.optim.SGD([torch.nn.Parameter(torch.zeros(2))])

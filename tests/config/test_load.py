@@ -1,4 +1,7 @@
+from types import SimpleNamespace
+
 import pytest
+import torch
 from conftest import ROOT
 from mmengine.config import Config
 
@@ -99,3 +102,19 @@ def test_modules_of_ones_own_are_imported_by_the_config_that_names_them(tmp_path
             configs.load_config(path)
     finally:
         MIXERS.module_dict.pop('MixOfMyOwn', None)  # other tests go over the whole registry
+
+
+@pytest.mark.parametrize(
+    ('available', 'major', 'chosen'),
+    [(False, 0, 'bf16'), (True, 7, 'fp16'), (True, 8, 'bf16')],
+    ids=['no GPU', 'V100 or T4', 'A100'],
+)
+def test_the_precision_of_amp_is_one_that_the_gpu_has(monkeypatch, available, major, chosen):
+    """torch itself counts bf16 as supported on a V100, which emulates it."""
+    monkeypatch.setattr(torch.cuda, 'is_available', lambda: available)
+    monkeypatch.setattr(torch.cuda, 'current_device', lambda: 0)
+    monkeypatch.setattr(torch.cuda, 'get_device_properties', lambda device: SimpleNamespace(major=major))
+    monkeypatch.setattr(torch.cuda, '_check_bf16_tensor_supported', lambda device: True)
+    path = ROOT / 'configs/digits/r8_mixup_dm.py'
+    assert configs.load_run_config(path, amp=True).optim_wrapper.amp == chosen
+    assert torch.cuda.is_bf16_supported() == available  # by emulation

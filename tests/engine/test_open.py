@@ -12,8 +12,9 @@ from mmengine.registry import Registry
 from mmengine.runner import Runner
 from support.short_runs import CONFIG, SMALL, train
 
-from openmix_dm.config.check import OUR_HOOKS, READ_BY_RUNNER, REFUSED, validate
+from openmix_dm.config.check import READ_BY_RUNNER, validate
 from openmix_dm.config.load import load_config
+from openmix_dm.config.refused import OUR_HOOKS, REFUSED, REFUSED_WRAPPERS
 from openmix_dm.errors import ConfigError
 from openmix_dm.mixers import CutMix
 from openmix_dm.registry import BACKBONES, HOOKS, METRICS, MIXERS
@@ -31,7 +32,8 @@ HONOURED = {
 
 
 def test_every_argument_of_the_runner_is_honoured_or_refused():
-    assert set(inspect.signature(Runner.__init__).parameters) - {'self'} == HONOURED | set(REFUSED)
+    assert set(inspect.signature(Runner.__init__).parameters) - {'self'} <= HONOURED | set(REFUSED)
+    assert not (HONOURED | READ_BY_RUNNER) & set(REFUSED)
 
 
 def test_every_key_that_the_runner_reads_is_known():
@@ -47,12 +49,36 @@ def test_every_key_that_the_runner_reads_is_known():
         ("custom_hooks=[dict(type='CheckpointHook', interval=1)]", 'default_hooks.checkpoint='),
         ("default_hooks.logger=dict(type='LoggerHook')", 'default_hooks.records='),
         ('default_hooks.loger=dict(interval=10)', 'has no type'),
+        ("efficient_conv_bn_eval=['backbone']", 'the hooks by which mixers reach stages'),
+        ("strategy=dict(type='FSDPStrategy')", 'each rank would hold a part of the weights'),
+        ('runner_type=FlexibleRunner', 'there is one runner'),
+        ("model_wrapper_cfg=dict(type='MMFullyShardedDataParallel')", 'activation_checkpointing'),
+        ("model_wrapper_cfg=dict(type='DistributedDataParallel')", 'MMDistributedDataParallel has'),
+        ('model_wrapper_cfg=dict(gradient_as_bucket_vew=True)', 'did you mean gradient_as_bucket_view'),
+        ('model_wrapper_cfg=dict(device_ids=[0])', 'device_ids is not an argument'),
+        ('sync_bn=mmcv', "must be 'torch'"),
+        ('sync_bn=True', "must be 'torch'"),
+        ('activation_checkpointing=3', "['backbone.stage1']"),
     ],
 )
 def test_what_would_fight_ours_is_refused_with_our_name_for_it(tmp_path, capsys, option, said):
     assert train(tmp_path / 'run', option) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / 'run').exists()
+
+
+@pytest.mark.parametrize('name', sorted(mmengine.MODEL_WRAPPERS.module_dict))
+def test_every_wrapper_of_mmengine_passes_or_is_refused_by_name(name):
+    config = load_config(CONFIG, [f"model_wrapper_cfg=dict(type='{name}')"])
+    with pytest.raises(ConfigError, match='cannot train here') if name in REFUSED_WRAPPERS else nullcontext():
+        validate(config)
+    assert (name in REFUSED_WRAPPERS) == (name != 'MMDistributedDataParallel')
+
+
+def test_what_a_compiled_backbone_does_by_itself_is_not_asked_for_twice():
+    options = ['compile=True', "activation_checkpointing=['backbone.stage1']"]
+    with pytest.raises(ConfigError, match='do not go together'):
+        validate(load_config(CONFIG, options))
 
 
 def test_log_level_and_experiment_name_are_honoured(tmp_path):

@@ -1,10 +1,19 @@
+from bisect import bisect_right
 from dataclasses import replace
 
 import pytest
 import torch
+import torch.distributed as dist
+from support.two_ranks import on_two_ranks
+from torch import nn
 
+from openmix_dm.classifiers import MixClassifier
+from openmix_dm.engine.seed import seed_iteration
 from openmix_dm.mixers import CutMix, Mixer, Mixup, NoMix, RandomMixer
 from openmix_dm.structures import MixedPair
+from openmix_dm.utils.keys import ITERATION, key
+
+DRAWS = 40
 
 
 def test_policies_are_drawn_by_their_probabilities_and_stamped():
@@ -57,3 +66,72 @@ def test_the_stamp_survives_relabelling():
 def test_bad_mixtures_are_refused(mixers, probs, said):
     with pytest.raises(ValueError, match=said):
         RandomMixer(mixers, probs)
+
+
+def mix_digits(rank):
+    """Return policy and lam of each of some iterations, as a run draws them."""
+    mixer = RandomMixer([Mixup(0.8), CutMix(1.0), NoMix()], probs=[0.5, 0.25, 0.25])
+    inputs, labels, drawn = torch.randn(4, 3, 8, 8), torch.arange(4), []
+    for iteration in range(DRAWS):
+        seed_iteration(7, iteration, rank)
+        torch.rand(rank)  # ranks may have drawn differently often before they mix
+        target = mixer(inputs, labels).target
+        drawn.append((target.policy, target.lam[0].item()))
+    return drawn
+
+
+def test_one_rank_draws_policies_from_its_own_numbers():
+    """As ever: the runs of one rank stay what they were."""
+    expected = []
+    for iteration in range(DRAWS):
+        torch.manual_seed(key(ITERATION, 7, iteration, 0))
+        expected.append(bisect_right([0.5, 0.75], torch.rand((), dtype=torch.float64).item()))
+    assert [policy for policy, _ in mix_digits(0)] == expected
+
+
+@pytest.mark.slow
+def test_ranks_draw_one_policy_and_lam_of_their_own(tmp_path):
+    first, second = on_two_ranks(mix_digits, tmp_path)
+    assert [policy for policy, _ in first] == [policy for policy, _ in second]
+    assert {policy for policy, _ in first} == {0, 1, 2}
+    assert not {lam for policy, lam in first if policy == 0} & {lam for policy, lam in second if policy == 0}
+
+
+class NormOfAllRanks(nn.BatchNorm2d):
+    """Batch norm that talks to the other ranks in each forward, as synchronised batch norm does on GPUs."""
+
+    calls = 0
+
+    def forward(self, inputs):
+        mean = inputs.detach().mean(dim=(0, 2, 3))
+        dist.all_reduce(mean)
+        NormOfAllRanks.calls += 1
+        return super().forward(inputs) + 0 * mean.view(1, -1, 1, 1)
+
+
+def train_automix_now_and_then(rank):
+    """Return how often the norms have talked after each iteration."""
+    model = MixClassifier(
+        backbone={'type': 'ThinResNet', 'depth': 8},
+        head={'type': 'LinearHead', 'num_classes': 4, 'loss': {'type': 'MixedCE'}},
+        mixer={'type': 'RandomMixer', 'mixers': [{'type': 'AutoMix', 'stage': 'stage2'}, {'type': 'NoMix'}]},
+    )
+    for part in model.modules():
+        if type(part) is nn.BatchNorm2d:
+            part.__class__ = NormOfAllRanks
+    calls = []
+    for iteration in range(8):
+        seed_iteration(0, iteration, rank)
+        losses = model(torch.randn(4, 3, 16, 16), torch.arange(4), mode='loss')
+        sum(losses.values()).backward()
+        calls.append(NormOfAllRanks.calls)
+    return calls
+
+
+@pytest.mark.slow
+def test_networks_that_talk_to_other_ranks_run_on_all_of_them(tmp_path):
+    """AutoMix runs its networks beside the model's: where one rank did and the other did not, both would hang."""
+    first, second = on_two_ranks(train_automix_now_and_then, tmp_path)
+    assert first == second
+    steps = [after - before for before, after in zip([0, *first], first, strict=False)]
+    assert len(set(steps)) == 2  # with AutoMix, and without

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import struct
 import tarfile
 import zipfile
 from functools import cache
@@ -21,6 +22,23 @@ def noise(images: int, side: int = 32, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, (images, 3, side, side), dtype=np.uint8)
 
 
+class Python2Pickler(pickle._Pickler):
+    """Pickle bytes as the str of Python 2, which is what wrote the official files: each reader picks an encoding."""
+
+    dispatch = dict(pickle._Pickler.dispatch)
+
+    def save_str(self, content: bytes) -> None:
+        self.write(pickle.BINSTRING + struct.pack('<i', len(content)) + content)
+
+    dispatch[bytes] = save_str
+
+
+def pickled(batch: dict[bytes, object]) -> bytes:
+    buffer = io.BytesIO()
+    Python2Pickler(buffer, protocol=2).dump(batch)
+    return buffer.getvalue()
+
+
 @cache
 def cifar10(per_batch: int = 20) -> dict[str, bytes]:
     """The official pickles: five training files and a test file, planes of R, G and B."""
@@ -28,9 +46,9 @@ def cifar10(per_batch: int = 20) -> dict[str, bytes]:
     for number, name in enumerate([*(f'data_batch_{k}' for k in range(1, 6)), 'test_batch']):
         labels = [(k + number) % 10 for k in range(per_batch)]
         batch = {b'batch_label': b'x', b'labels': labels, b'data': noise(per_batch, seed=number).reshape(per_batch, -1)}
-        files[f'cifar-10-batches-py/{name}'] = pickle.dumps(batch, protocol=2)
+        files[f'cifar-10-batches-py/{name}'] = pickled(batch)
     names = b'airplane automobile bird cat deer dog frog horse ship truck'.split()
-    files['cifar-10-batches-py/batches.meta'] = pickle.dumps({b'label_names': names}, protocol=2)
+    files['cifar-10-batches-py/batches.meta'] = pickled({b'label_names': names})
     return files
 
 
@@ -44,9 +62,9 @@ def cifar100(train: int = 200, test: int = 100) -> dict[str, bytes]:
             b'fine_labels': fine,
             b'coarse_labels': [0] * count,
         }
-        files[f'cifar-100-python/{name}'] = pickle.dumps(batch, protocol=2)
+        files[f'cifar-100-python/{name}'] = pickled(batch)
     meta = {b'fine_label_names': [f'fine{k}'.encode() for k in range(100)], b'coarse_label_names': [b'coarse']}
-    files['cifar-100-python/meta'] = pickle.dumps(meta, protocol=2)
+    files['cifar-100-python/meta'] = pickled(meta)
     return files
 
 

@@ -1,109 +1,91 @@
-"""Write small images as arrays, and compare them with what was written."""
+"""Small images as arrays: written once, with an index that has their hashes."""
 
-import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets.prepare import archives
-from openmix_dm.datasets.prepare.checking import several
+from openmix_dm.datasets.prepare.archives import Tree, check_target, explain_write_errors, write_file
+from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.standard_splits import store_splits
 from openmix_dm.datasets.stored_images import INDEX, check_labels, read_index
 from openmix_dm.errors import DataError
 from openmix_dm.utils.files import sha256_of
 
+Images = Iterable[tuple[int, np.ndarray]]  # (3, size, size) uint8, each with its place
+Content = tuple[list[str], dict[str, tuple[np.ndarray, Images]]]  # classes; labels and images of each split
 
-def write_split(
-    root: Path, split: str, labels: np.ndarray, images: Iterable[tuple[int, np.ndarray]], size: int
-) -> dict[str, Any]:
-    """Write images, each given with its place, and labels; return what the index says about them."""
-    path = root / f'{split}_images.npy'
-    shape = (len(labels), 3, size, size)
-    archives.check_target(root, int(np.prod(shape)))
+
+class ArraySet(DataSet):
+    """A data set of small images."""
+
+    balanced = ('train', 'val', 'test')
+
+    def prepare(self, request: Request) -> str:
+        """Write the arrays, if they are not there yet."""
+        root = request.root
+        if not self.load(root)[1]:
+            return f'{self.title} is in {root} already, with the right hashes; nothing to do'
+        for tree in self.open(request):
+            classes, splits = self.read(tree)
+            for split, (labels, _) in splits.items():
+                check_labels(Path(tree.label), labels, len(classes))
+                problems = self.count_problems(split, classes, labels)
+                if problems and request.verify:
+                    why = f'{"; ".join(problems)}; add --no-verify if it is meant to differ'
+                    raise DataError(f'{tree.label} is not {self.title}: {why}')
+            written = {split: self.write_split(root, split, *content) for split, content in splits.items()}
+            index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
+            write_file(root / INDEX, (json.dumps(index, indent=1) + '\n').encode())  # last: what has one is whole
+        if request.verify:
+            store_splits(root, self.name, splits['train'][0])
+        counts = ', '.join(f'{len(labels):,} {split}' for split, (labels, _) in splits.items())
+        return f'{self.title}: {counts} images of {len(classes)} classes in {root} (from {self.url})'
+
+    def write_split(self, root: Path, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
+        """Write labels and images; return what the index says about them."""
+        shape = (len(labels), 3, self.loader.image_size, self.loader.image_size)
+        check_target(root, int(np.prod(shape)))
+        write_array(root / f'{split}_images.npy', shape, np.uint8, images)
+        write_array(root / f'{split}_labels.npy', labels.shape, np.int64, enumerate(labels))
+        files = [f'{split}_images.npy', f'{split}_labels.npy']
+        return {'shape': list(shape), 'sha256': {file: sha256_of(root / file) for file in files}}
+
+    def damage(self, root: Path, split: str, data: Any) -> list[str]:
+        """Compare the hash of the images, which are too large for the loader to do it."""
+        path = root / f'{split}_images.npy'
+        expected, got = read_index(root, self.name)['splits'][split]['sha256'].get(path.name), sha256_of(path)
+        return [] if got == expected else [f'{path} is damaged: expected sha256 {expected}, got {got}']
+
+
+def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[tuple[int, Any]]) -> None:
+    """Write an array, whose rows come with their places, to a file that is whole as soon as it has its name."""
     part = path.with_name(f'.{path.name}.part')
     try:
-        with archives.explain_write_errors(path):
-            array = np.lib.format.open_memmap(part, mode='w+', dtype=np.uint8, shape=shape)
-            reserve(part)
-        for place, image in images:
-            array[place] = image
-        with archives.explain_write_errors(path):
+        with explain_write_errors(path):
+            array = np.lib.format.open_memmap(part, mode='w+', dtype=dtype, shape=shape)
+            if hasattr(os, 'posix_fallocate'):  # take the space now: a full disk would kill the process at some page
+                with part.open('r+b') as file:
+                    os.posix_fallocate(file.fileno(), 0, part.stat().st_size)
+        for place, row in rows:
+            array[place] = row
+        with explain_write_errors(path):
             array.flush()
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    archives.write_file(root / f'{split}_labels.npy', array_file(labels.astype(np.int64)))
-    files = (f'{split}_images.npy', f'{split}_labels.npy')
-    return {'shape': list(shape), 'sha256': {file: sha256_of(root / file) for file in files}}
 
 
-def reserve(path: Path) -> None:
-    """Take the disk space of a sparse file now: a full disk would kill the process when a page is written."""
-    if hasattr(os, 'posix_fallocate'):
-        with path.open('r+b') as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+def decode(tree: Tree, name: str, width: int, height: int | None = None) -> np.ndarray:
+    """Return the RGB pixels (H, W, 3) of an image that must have this size."""
+    import cv2
 
-
-def array_file(array: np.ndarray) -> bytes:
-    """Return an array as the content of a .npy file."""
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def write_index(root: Path, name: str, source: str, classes: Sequence[str], splits: dict[str, Any]) -> None:
-    """Write the index last: a folder that has one is whole."""
-    index = {'name': name, 'source': source, 'classes': list(classes), 'splits': splits}
-    archives.write_file(root / INDEX, (json.dumps(index, indent=1) + '\n').encode())
-
-
-def is_prepared(root: Path, name: str, splits: Sequence[str]) -> bool:
-    """Tell if all arrays are there and are those of the index."""
-    return (root / INDEX).is_file() and not hash_problems(root, name, splits)
-
-
-def hash_problems(root: Path, name: str, splits: Sequence[str]) -> list[str]:
-    """Return a line for each file that is not what the index says."""
-    try:
-        index = read_index(root, name)
-    except DataError as error:
-        return [str(error)]
-    problems = []
-    for split in splits:
-        for file in (f'{split}_images.npy', f'{split}_labels.npy'):
-            expected = index['splits'].get(split, {}).get('sha256', {}).get(file)
-            if not (root / file).is_file():
-                problems.append(f'{root / file} is missing')
-            elif (got := sha256_of(root / file)) != expected:
-                problems.append(f'{root / file} is damaged: expected sha256 {expected}, got {got}')
-    return problems
-
-
-def check_arrays(root: Path, name: str, classes: int, counts: dict[str, int], size: int) -> list[str]:
-    """Print how much is there; return what is wrong with it."""
-    if not (root / INDEX).is_file():
-        return [f'{root} has no {INDEX}: nothing was prepared there']
-    problems = hash_problems(root, name, tuple(counts))
-    for split, count in counts.items():
-        paths = [root / f'{split}_{what}.npy' for what in ('images', 'labels')]
-        try:
-            images, labels = (np.load(path, mmap_mode='r', allow_pickle=False) for path in paths)
-            check_labels(paths[1], labels, classes)
-        except (OSError, ValueError, DataError) as error:
-            problems.append(f'{split}: {error}')
-            continue
-        print(f'{split}: {len(images):,} images, {len(np.unique(labels)):,} classes in {root}', flush=True)
-        if images.shape != (count, 3, size, size):
-            problems.append(f'{split}: expected {count:,} images of {size} px, got {images.shape} in {paths[0]}')
-        problems += balance_problems(split, labels, classes, count)
-    return problems
-
-
-def balance_problems(split: str, labels: np.ndarray, classes: int, count: int) -> list[str]:
-    """Return a line if the classes do not have equally many images of an expected count."""
-    found = np.bincount(labels, minlength=classes)
-    wrong = [f'{label} ({found[label]:,})' for label in range(classes) if found[label] != count // classes]
-    return several(f'{split}: expected {count // classes:,} images of each class, got others for', wrong)
+    content = tree.read(name)
+    image = cv2.imdecode(np.frombuffer(content, dtype=np.uint8), cv2.IMREAD_COLOR_RGB) if content else None
+    if image is None or image.shape[:2] != (height or len(image), width):
+        got = f'{len(content)} bytes that are no image' if image is None else f'{image.shape[1]} x {image.shape[0]}'
+        raise DataError(f'{tree.label}: {name}: expected an image of {width} x {height or "any"} pixels, got {got}')
+    return image

@@ -2,19 +2,23 @@
 
 import importlib.util
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from openmix_dm.datasets.image_folder import EXTENSIONS, SPLITS, list_folders
 from openmix_dm.datasets.image_list import read_list
-from openmix_dm.datasets.prepare.archives import meter
 from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.errors import DataError
+from openmix_dm.utils.progress import Progress
+
+BATCH = 256
+Findings = tuple[list[str], list[Path]]  # what is wrong, and the images that were found
 
 
-def several(problem: str, names: list[str], shown: int = 10) -> list[str]:
+def several(problem: str, names: Sequence[str], shown: int = 10) -> list[str]:
     """Return one line for all that have the same problem, if any."""
     more = f' and {len(names) - shown:,} more' if len(names) > shown else ''
     return [f'{problem}: {", ".join(names[:shown])}{more}'] if names else []
@@ -24,22 +28,13 @@ def list_undecodable(images: Sequence[Path]) -> list[str]:
     """Return a line for each image that cannot be decoded."""
     problems: list[str] = []
     # OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it.
-    decoder = 'simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2'
-    find_problem = partial(decoding_problem, decoder=decoder)
+    find_problem = partial(decoding_problem, decoder='simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2')
     # Decoding leaves Python's lock, so threads are enough; by batches, since a million futures would fill the memory.
-    with meter('decoding', max(len(images), 1)) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
-        for start in range(0, len(images), 256):
-            batch = images[start : start + 256]
-            problems += [problem for problem in pool.map(find_problem, batch) if problem]
-            advance(len(batch))
+    with Progress('decoding', len(images)) as progress, ThreadPoolExecutor(os.cpu_count()) as pool:
+        for start in range(0, len(images), BATCH):
+            problems += filter(None, pool.map(find_problem, images[start : start + BATCH]))
+            progress.update(min(start + BATCH, len(images)))
     return problems
-
-
-def find_images(root: Path) -> Iterator[Path]:
-    """List all images below root in a fixed order."""
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        yield from (Path(folder, file) for file in sorted(files) if file.lower().endswith(EXTENSIONS))
 
 
 def decoding_problem(path: Path, decoder: str) -> str:
@@ -51,47 +46,56 @@ def decoding_problem(path: Path, decoder: str) -> str:
     return ''
 
 
-Findings = tuple[list[str], list[Path]]  # what is wrong, and the images that were found
-
-
-def check_folder(root: Path) -> Findings:
-    """Look through root/<split>/<class>/<image>; print how much is there."""
-    splits = {split: list_folders(root / split) for split in SPLITS if (root / split).is_dir()}
-    if not splits:
-        return [f'{root} has no folder {", ".join(SPLITS[:-1])} or {SPLITS[-1]}; expected <split>/<class>/<image>'], []
+def check_folder(root: Path, splits: Sequence[str] = SPLITS) -> Findings:
+    """Look through root/<split>/<class>/<image>; print how much is there, and what loaders skip."""
+    found = {split: list_folders(root / split) for split in splits if (root / split).is_dir()}
+    if not found:
+        return [f'{root} has no folder {", ".join(splits[:-1])} or {splits[-1]}; expected <split>/<class>/<image>'], []
+    known = {name for classes in found.values() for name in classes}
     problems, images = [], []
-    known = sorted({name for classes in splits.values() for name in classes})
-    for split, classes in splits.items():
+    for split, classes in found.items():
+        files = [file for name in classes for file in sorted((root / split / name).iterdir())]
+        read = [file for file in files if is_image(file)]
+        print(f'{split}: {len(classes):,} classes, {len(read):,} images in {root}', flush=True)
+        beside = sorted(entry for entry in (root / split).iterdir() if entry.name not in classes)
+        print_notes(split, classes, beside + [file for file in files if not is_image(file)])
         # Labels are the places of the sorted folders: one folder too few shifts all that follow.
-        problems += several(f'{split}: missing class folders', sorted({*known} - {*classes}))
-        files = {name: sorted((root / split / name).iterdir()) for name in classes}
-        found = {name: [file for file in listed if is_image(file)] for name, listed in files.items()}
-        others = [f'{name}/{file.name}' for name in classes for file in files[name] if not is_image(file)]
-        problems += several(f'{split}: classes without images', [name for name in classes if not found[name]])
-        problems += several(f'{split}: files that are no images', others)
-        images += [file for name in classes for file in found[name]]
-        print(f'{split}: {len(classes):,} classes, {sum(map(len, found.values())):,} images in {root}', flush=True)
+        problems += several(f'{split}: missing class folders', sorted(known - {*classes}))
+        empty = sorted({*classes} - {file.parent.name for file in read})
+        problems += several(f'{split}: classes without images', empty)
+        images += read
     return problems, images
+
+
+def is_image(path: Path) -> bool:
+    """Tell an image by its name, as loaders do."""
+    return path.name.lower().endswith(EXTENSIONS)
+
+
+def print_notes(split: str, classes: Sequence[str], skipped: Sequence[Path]) -> None:
+    """Say what is not wrong, but may not be meant: a single class, and what loaders skip."""
+    if len(classes) == 1:
+        print(f'note: {split}: one class only ({classes[0]}), so there is nothing to tell apart', flush=True)
+    kinds = Counter('folder' if path.is_dir() else path.suffix.lower() or 'without ending' for path in skipped)
+    counted = ', '.join(f'{count:,} {kind}' for kind, count in kinds.most_common())
+    for line in several(f'note: {split}: skipped {counted}', [f'{path.parent.name}/{path.name}' for path in skipped]):
+        print(f'{line} (read is <class>/*{", *".join(EXTENSIONS)})', flush=True)
 
 
 def check_list(root: Path, list_file: Path, num_classes: int | None) -> Findings:
     """Look through the lines of a list; print how much there is."""
     path = root / list_file
     try:
-        paths, labels = read_list(path, num_classes)
+        names, labels = read_list(path, num_classes)
     except DataError as error:
         return [str(error)], []
-    images = [root / name for name in paths]
-    print(f'{path.name}: {len(set(labels.tolist())):,} classes, {len(images):,} images in {root}', flush=True)
-    empty = sorted({*range(num_classes or int(labels.max()) + 1)} - {*labels.tolist()})
-    problems = several(f'{path}: classes without images', [str(label) for label in empty])
-    seen: set[str] = set()
-    twice = [name for name in paths if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
-    problems += several(f'{path}: images that are listed more than once', twice)
-    problems += several(f'{path}: missing files', [name for name in paths if not (root / name).is_file()])
-    return problems, [image for image in images if image.is_file()]
-
-
-def is_image(path: Path) -> bool:
-    """Tell an image by its name."""
-    return path.name.lower().endswith(EXTENSIONS)
+    used = {*labels.tolist()}
+    print(f'{path.name}: {len(used):,} classes, {len(names):,} images in {root}', flush=True)
+    empty = sorted({*range(num_classes or max(used) + 1)} - used)
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    images = {name: root / name for name in names if (root / name).is_file()}
+    return [
+        *several(f'{path}: classes without images', [str(label) for label in empty]),
+        *several(f'{path}: images that are listed more than once', twice),
+        *several(f'{path}: missing files', [name for name in names if name not in images]),
+    ], [*images.values()]

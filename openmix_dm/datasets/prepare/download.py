@@ -1,50 +1,36 @@
-"""Fetch published files, going on where a broken download stopped."""
+"""Downloads that go on where they stopped; torchvision's begin again."""
 
-import contextlib
 import http.client
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from openmix_dm.datasets.prepare import archives
+from openmix_dm.datasets.prepare.archives import check_target, explain_write_errors
 from openmix_dm.errors import DataError
+from openmix_dm.utils.progress import Progress
 
 TRIES, PAUSE, TIMEOUT = 4, 2.0, 60.0
 CHUNK = 1 << 20
-OK, PARTIAL, NOT_SATISFIABLE = 200, 206, 416
+PARTIAL, NOT_SATISFIABLE = 206, 416
+BROKEN = (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError)
 
 
-@dataclass(frozen=True)
-class Remote:
-    """A published file and its md5."""
-
-    name: str
-    url: str
-    md5: str
-
-
-def fetch(remote: Remote, folder: Path) -> Path:
-    """Download a file into a folder, if it is not there yet; return its path."""
-    path, part = folder / remote.name, folder / f'{remote.name}.part'
-    if path.is_file():
-        return path
-    archives.check_target(folder, 0)
+def fetch(url: str, path: Path) -> None:
+    """Download a file; a broken download goes on where it stopped, in this command or the next."""
+    part = path.with_name(f'{path.name}.part')
     for attempt in range(TRIES):
         try:
-            transfer(remote.url, part)
+            transfer(url, part)
             break
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+        except BROKEN as error:
             if attempt == TRIES - 1 or isinstance(error, urllib.error.HTTPError):  # the server has spoken
                 raise DataError(
-                    f'{remote.url} cannot be downloaded ({error}); the same command goes on where this one stopped, '
-                    f'or get {remote.name} where there is a network and give it by --archive'
+                    f'{url} cannot be downloaded ({error}); the same command goes on where this one stopped, '
+                    f'or get {path.name} where there is a network and give it by --archive'
                 ) from error
             time.sleep(PAUSE * 2**attempt)
     part.replace(path)
-    return path
 
 
 def transfer(url: str, part: Path) -> None:
@@ -56,27 +42,17 @@ def transfer(url: str, part: Path) -> None:
     except urllib.error.HTTPError as error:
         if error.code != NOT_SATISFIABLE:
             raise
-        if error.headers.get('Content-Range') != f'bytes */{have}':  # else all of it is there
-            part.unlink()
-            raise ConnectionError('the file has changed on the server') from error
-        return
-    with contextlib.closing(response):
-        append(response, part, have if response.status == PARTIAL else 0)
-
-
-def append(response: Any, part: Path, have: int) -> None:
-    """Write a response behind the first `have` bytes of a file."""
-    length = response.headers.get('Content-Length')
-    total = have + int(length) if length else 0
-    archives.check_target(part.parent, total - have)
-    with archives.explain_write_errors(part):
-        file = part.open('ab' if have else 'wb')
-    with file, archives.meter(f'downloading {part.stem}', max(total, 1)) as advance:
-        advance(have)
-        while chunk := response.read(CHUNK):
-            with archives.explain_write_errors(part):
-                file.write(chunk)
-            advance(len(chunk))
-            have += len(chunk)
-    if total and have != total:
-        raise ConnectionError(f'the connection ended after {have} of {total} bytes')
+        part.unlink()  # the server has nothing that comes after it
+        raise ConnectionError('the file has changed on the server') from error
+    with response:
+        have = have if response.status == PARTIAL else 0
+        length = int(response.headers.get('Content-Length') or 0)
+        check_target(part.parent, length)
+        bar = Progress(f'downloading {part.stem}', have + length, have)
+        with bar, part.open('ab' if have else 'wb') as file:
+            while chunk := response.read(CHUNK):
+                with explain_write_errors(part):
+                    file.write(chunk)
+                bar.advance(len(chunk))
+    if length and bar.done != bar.total:
+        raise ConnectionError(f'the connection ended after {bar.done} of {bar.total} bytes')

@@ -1,127 +1,171 @@
-"""What the fine-grained data sets share: unpacked images, and index files that are made of the published lists."""
+"""CUB-200-2011, FGVC-Aircraft and Stanford Cars: unpacked images, and index files made of the published lists.
+
+torchvision reads two of them too, but keeps paths and labels to itself, and names no file or line that is wrong.
+"""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets.image_list import read_lines, read_list
-from openmix_dm.datasets.prepare import archives
+from openmix_dm.datasets import fine_grained as loaders
+from openmix_dm.datasets.prepare.archives import Tree, check_target, open_tree, write_file
 from openmix_dm.datasets.prepare.checking import several
-from openmix_dm.datasets.prepare.request import Request
+from openmix_dm.datasets.prepare.data_set import DataSet, Request
 from openmix_dm.datasets.prepare.standard_splits import store_splits, take_lists
-from openmix_dm.datasets.prepare.trees import Tree
 from openmix_dm.errors import DataError
+from openmix_dm.utils.progress import Progress
 
-SPLITS = ('train', 'test')
-
-
-@dataclass(frozen=True)
-class Index:
-    """What the published lists say: names of the classes, and (path below root, label) of each split."""
-
-    classes: list[str]
-    splits: dict[str, list[tuple[str, int]]]
+CUB, FGVC = 'CUB_200_2011', 'fgvc-aircraft-2013b/data'
+TEST_LABELS, ALL_LABELS = 'cars_test_annos_withlabels.mat', 'cars_annos.mat'
+Samples = list[tuple[str, int]]  # path below root and label of each image
+Lists = tuple[list[str], dict[str, Samples]]  # classes, and samples by split
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known about a data set."""
+class FineGrained(DataSet):
+    """A data set whose images stay as they are; the published lists become classes.txt, train.txt and test.txt."""
 
-    name: str
-    title: str
-    classes: int
-    counts: dict[str, int]
+    wanted = ''  # pattern of the files that are unpacked
 
+    def prepare(self, request: Request) -> str:
+        """Unpack the images; write the index and the splits."""
+        root = request.root
+        written = sum(self.unpack(tree, root) for tree in self.open(request))
+        with open_tree(root) as tree:
+            classes, splits = self.read(tree)
+        problems = []
+        for split, samples in splits.items():
+            wrong = [f'{path} ({label})' for path, label in samples if not 0 <= label < len(classes)]
+            problems += several(f'{split}: labels out of range (0 to {len(classes) - 1})', wrong)
+            problems += several(f'{split}: missing files', [path for path, _ in samples if path not in tree.sizes])
+            if request.verify and not wrong:
+                problems += self.count_problems(split, classes, [label for _, label in samples])
+        if problems:
+            raise DataError(f'{root} does not hold {self.title}: {"; ".join(problems)}')
+        for split, samples in splits.items():
+            write_file(root / f'{split}.txt', ''.join(f'{path} {label}\n' for path, label in samples).encode())
+        write_file(root / 'classes.txt', ''.join(f'{name}\n' for name in classes).encode())
+        labels = np.array([label for _, label in splits['train']])
+        lists = take_lists(root, self.name, [path for path, _ in splits['train']], labels)
+        if request.verify:
+            store_splits(root, self.name, labels)
+        counts = ', '.join(f'{len(samples):,} {split}' for split, samples in splits.items())
+        used = f', labelled images from {", ".join(lists)}' if lists else ''
+        return f'{self.title}: {counts} images of {len(classes)} classes in {root} ({written:,} files written{used})'
 
-def unpack(tree: Tree, wanted: re.Pattern[str], root: Path) -> int:
-    """Write the files with a wanted name below root, unless a file of the right size is there; return how many."""
-    names = {name: size for name, size in tree.sizes.items() if wanted.fullmatch(name)}
-    if not names:
-        raise DataError(f'{tree.label} has nothing like {wanted.pattern}; expected the published layout')
-    missing = [name for name, size in names.items() if not archives.has_size(root / name, size)]
-    total = sum(names[name] for name in missing)
-    archives.check_target(root, total)
-    with archives.meter('unpacking', max(total, 1)) as advance:
-        for name, content in tree.read(missing):
-            archives.write_file(root / name, content)
-            advance(len(content))
-    return len(missing)
+    def unpack(self, tree: Tree, root: Path) -> int:
+        """Write the files with a wanted name below root, unless a file of the right size is there; return how many."""
+        targets = {name: root / name for name in tree.sizes if re.fullmatch(self.wanted, name)}
+        if not targets:
+            raise DataError(f'{tree.label} has nothing like {self.wanted}; expected the published layout')
+        total = sum(tree.sizes[name] for name in targets)
+        check_target(root, total)
+        with Progress('unpacking', total) as progress:
+            return tree.unpack(targets, progress)
 
-
-def write_index(root: Path, index: Index) -> None:
-    """Write classes.txt, train.txt and test.txt."""
-    for split, samples in index.splits.items():
-        archives.write_file(root / f'{split}.txt', ''.join(f'{path} {label}\n' for path, label in samples).encode())
-    archives.write_file(root / 'classes.txt', ''.join(f'{name}\n' for name in index.classes).encode())
-
-
-def finish(request: Request, facts: Facts, index: Index, written: int) -> str:
-    """Verify what was read, write the index and the splits; return what is there now."""
-    problems = index_problems(request.root, index)
-    problems += count_problems(index, facts.counts, facts.classes) if request.verify else []
-    if problems:
-        raise DataError(f'{request.root} does not hold {facts.title}: {"; ".join(problems)}')
-    write_index(request.root, index)
-    paths, labels = [path for path, _ in index.splits['train']], np.array([label for _, label in index.splits['train']])
-    lists = take_lists(request.root, facts.name, paths, labels)
-    if request.verify:
-        store_splits(request.root, facts.name, labels)
-    found = ', '.join(f'{len(samples):,} {split}' for split, samples in index.splits.items())
-    used = f', labelled images from {", ".join(lists)}' if lists else ''
-    return (
-        f'{facts.title}: {found} images of {len(index.classes)} classes in {request.root} '
-        f'({written:,} files written{used})'
-    )
+    def damage(self, root: Path, split: str, data: Any) -> list[str]:
+        """Look for each image that is listed."""
+        paths = [path.decode() for path in data.paths]
+        return several(f'{split}: missing files', [path for path in paths if not (root / path).is_file()])
 
 
-def index_problems(root: Path, index: Index) -> list[str]:
-    """Return what is wrong with labels, and which files are not there."""
-    problems = []
-    for split, samples in index.splits.items():
-        wrong = [f'{path} ({label})' for path, label in samples if not 0 <= label < len(index.classes)]
-        problems += several(f'{split}: labels out of range (0 to {len(index.classes) - 1})', wrong)
-        problems += several(f'{split}: missing files', [path for path, _ in samples if not (root / path).is_file()])
-    return problems
-
-
-def count_problems(index: Index, counts: dict[str, int], classes: int) -> list[str]:
-    """Compare numbers with the official ones."""
-    problems = [] if len(index.classes) == classes else [f'expected {classes} classes, got {len(index.classes)}']
-    for split, count in counts.items():
-        samples = index.splits.get(split, [])
-        if len(samples) != count:
-            problems.append(f'{split}: expected {count:,} images, got {len(samples):,}')
-        labels = np.array([label for _, label in samples if 0 <= label < classes], dtype=np.int64)
-        empty = np.flatnonzero(np.bincount(labels, minlength=classes) == 0)
-        problems += several(f'{split}: classes without images', [str(label) for label in empty])
-    return problems
-
-
-def check_index(root: Path, counts: dict[str, int], classes: int) -> list[str]:
-    """Print how much is there; return what is wrong with it."""
-    try:
-        names = read_lines(root / 'classes.txt')
-        splits = {split: read_list(root / f'{split}.txt') for split in counts}
-    except DataError as error:
-        return [str(error)]
-    index = Index(
-        names, {split: list(zip(paths, labels.tolist(), strict=True)) for split, (paths, labels) in splits.items()}
-    )
-    for split, samples in index.splits.items():
-        print(f'{split}: {len(names):,} classes, {len(samples):,} images in {root}', flush=True)
-    return index_problems(root, index) + count_problems(index, counts, classes)
-
-
-def parse_lines(path: Path, parse: Callable[[str], tuple[str, str]], expected: str) -> dict[str, str]:
-    """Return a published list as a table of its two columns."""
+def read_table(tree: Tree, name: str, expected: str, value: str = r'\S.*?') -> dict[str, str]:
+    """Return a published list of numbers and values."""
     table = {}
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            name, value = parse(line)
-        except ValueError:
-            raise DataError(f'{path}, line {number}: expected {expected}, got {line!r}') from None
-        table[name] = value
+    for number, line in enumerate(tree.lines(name), start=1):
+        match = re.fullmatch(rf'\s*([0-9]+)\s+({value})\s*', line)
+        if match is None:
+            raise DataError(f'{tree.label}: {name}, line {number}: expected {expected}, got {line!r}')
+        table[match[1]] = match[2]
     return table
+
+
+class CUB200(FineGrained):
+    """Caltech-UCSD Birds-200-2011."""
+
+    name, title, classes = 'cub200', 'CUB-200-2011', 200
+    counts = {'train': 5_994, 'test': 5_794}
+    loader = loaders.CUB200
+    hashes = {'CUB_200_2011.tgz': '97eceeb196236b17998738112f37df78'}
+    unpacked = (CUB,)
+    url = 'https://data.caltech.edu/records/65de6-vp158/files/CUB_200_2011.tgz?download=1'
+    wanted = rf'{CUB}/(?:[a-z_]+\.txt|images/[^/]+/[^/]+\.jpg)'
+
+    def read(self, tree: Tree) -> Lists:
+        """Join the published lists by the number of the image; their classes start at 1."""
+        images = read_table(tree, f'{CUB}/images.txt', 'a number and a path')
+        names = read_table(tree, f'{CUB}/classes.txt', 'a number and a name')
+        labels = read_table(tree, f'{CUB}/image_class_labels.txt', 'two numbers', '[0-9]+')
+        training = read_table(tree, f'{CUB}/train_test_split.txt', 'a number, and 0 or 1', '[01]')
+        if not images.keys() == labels.keys() == training.keys():
+            three = 'images.txt, image_class_labels.txt and train_test_split.txt'
+            raise DataError(f'{tree.label}: {three} list different images')
+        splits: dict[str, Samples] = {'train': [], 'test': []}
+        for number in sorted(images, key=int):
+            sample = f'{CUB}/images/{images[number]}', int(labels[number]) - 1
+            splits['train' if training[number] == '1' else 'test'].append(sample)
+        return [names[number] for number in sorted(names, key=int)], splits
+
+
+class Aircraft(FineGrained):
+    """FGVC-Aircraft; train is what is published as train and val."""
+
+    name, title, classes = 'aircraft', 'FGVC-Aircraft', 100
+    counts = {'train': 6_667, 'test': 3_333}
+    loader = loaders.Aircraft
+    hashes = {'fgvc-aircraft-2013b.tar.gz': 'd4acdd33327262359767eeaa97a4f732'}
+    unpacked = ('fgvc-aircraft-2013b',)
+    url = 'https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/archives/fgvc-aircraft-2013b.tar.gz'
+    wanted = rf'{FGVC}/(?:[a-z_]+\.txt|images/[0-9]+\.jpg)'
+
+    def read(self, tree: Tree) -> Lists:
+        """Return the images of both lists; a class is a variant, numbered as in variants.txt."""
+        variants = tree.lines(f'{FGVC}/variants.txt')
+        splits = {}
+        for split, file in (('train', 'images_variant_trainval.txt'), ('test', 'images_variant_test.txt')):
+            found = read_table(tree, f'{FGVC}/{file}', 'the number of an image and a variant')
+            for image, variant in found.items():
+                if variant not in variants:
+                    why = f'image {image} has the variant {variant!r}, which variants.txt has not'
+                    raise DataError(f'{tree.label}: {file}: {why}')
+            splits[split] = [(f'{FGVC}/images/{image}.jpg', variants.index(name)) for image, name in found.items()]
+        return variants, splits
+
+
+class Cars(FineGrained):
+    """Stanford Cars, with a folder for each split, or with all images in one."""
+
+    name, title, classes = 'cars', 'Stanford Cars', 196
+    counts = {'train': 8_144, 'test': 8_041}
+    loader = loaders.Cars
+    hashes = {
+        'cars_train.tgz': '065e5b463ae28d29e77c1b4b166cfe61',
+        'cars_test.tgz': '4ce7ebf6a94d07f1952d94dd34c4d501',
+        'car_devkit.tgz': 'c3b158d763b6e2245038c8ad08e45376',
+        TEST_LABELS: 'b0a2b23655a3edd16d84508592a98d10',
+        'car_ims.tgz': '',
+        ALL_LABELS: '',
+    }
+    unpacked = (TEST_LABELS, ALL_LABELS)
+    how_to_get = (
+        'Stanford Cars is no longer where it was published (ai.stanford.edu/~jkrause/cars). From a copy of it, give\n'
+        '  python tools/prepare_data.py cars --root {root} --archive cars_train.tgz cars_test.tgz car_devkit.tgz '
+        f'{TEST_LABELS}\n'
+        f'or car_ims.tgz {ALL_LABELS} (all images in one archive); or unpack them in {{root}} and run this again'
+    )
+    wanted = r'(?:cars_train|cars_test|car_ims)/[0-9]+\.jpg|(?:devkit/)?[a-z_]+\.mat'
+
+    def read(self, tree: Tree) -> Lists:
+        """Return the images of either layout; the classes of the files start at 1."""
+        splits: dict[str, Samples] = {'train': [], 'test': []}
+        if ALL_LABELS in tree.sizes:
+            for path, label, test in tree.rows(ALL_LABELS, 'annotations', 'relative_im_path', 'class', 'test'):
+                splits['test' if test else 'train'].append((str(path), int(label) - 1))
+            return [str(name) for name in tree.rows(ALL_LABELS, 'class_names')], splits
+        if TEST_LABELS not in tree.sizes:
+            raise DataError(f'{tree.label} has neither {TEST_LABELS} nor {ALL_LABELS}; give one of them by --archive')
+        for split, file in (('train', 'devkit/cars_train_annos.mat'), ('test', TEST_LABELS)):
+            rows = tree.rows(file, 'annotations', 'fname', 'class')
+            splits[split] = [(f'cars_{split}/{name}', int(label) - 1) for name, label in rows]
+        return [str(name) for name in tree.rows('devkit/cars_meta.mat', 'class_names')], splits

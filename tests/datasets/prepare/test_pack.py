@@ -22,7 +22,6 @@ from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CIFAR10, CUB200, Digits, HuggingFaceImages, ImageFolder, ImageList
 from openmix_dm.datasets.prepare import pack as module
 from openmix_dm.datasets.prepare import pack_encoding
-from openmix_dm.datasets.prepare.arrays import array_file
 from openmix_dm.errors import DataError, ResourceError
 
 
@@ -120,7 +119,7 @@ def write_cifar10(root):
     for split in ('train', 'test'):
         pixels = np.random.default_rng(0).integers(0, 256, (12, 3, 32, 32), dtype=np.uint8)
         for what, array in (('images', pixels), ('labels', np.arange(12) % 10)):
-            (root / f'{split}_{what}.npy').write_bytes(array_file(array))
+            np.save(root / f'{split}_{what}.npy', array)
         hashes[split] = {'sha256': {f'{split}_labels.npy': module.sha256_of(root / f'{split}_labels.npy')}}
     index = {'name': 'cifar10', 'source': '', 'classes': [f'class {k}' for k in range(10)], 'splits': hashes}
     (root / 'index.json').write_text(json.dumps(index))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from openmix_dm.datasets.prepare import archives
+from openmix_dm.datasets.prepare.imagenet import refuse_others
 from openmix_dm.errors import DataError, ResourceError
-
-NAME = re.compile(r'(?:\./)?([a-z]+\.txt)')
+from openmix_dm.utils.progress import Progress
 
 
 def make_tar(path: Path, *members: tuple[str, bytes]) -> Path:
@@ -25,9 +25,9 @@ def make_tar(path: Path, *members: tuple[str, bytes]) -> Path:
 
 
 def unpack_all(path: Path, target: Path) -> int:
-    with archives.open_tar(path) as tar:
-        files = archives.list_files(tar, NAME, str(path))
-        return archives.unpack(tar, {target / name: file for name, file in files.items()}, str(path), lambda _: None)
+    with archives.open_tree(path) as tree, Progress('unpacking', 1) as progress:
+        refuse_others(tree, r'[a-z]+\.txt')
+        return tree.unpack({name: target / name for name in tree.sizes}, progress)
 
 
 def test_files_are_unpacked_and_folders_are_passed_over(tmp_path):
@@ -103,18 +103,11 @@ def test_too_small_a_disk_is_found_before_the_work(tmp_path, monkeypatch):
     archives.check_target(tmp_path / 'out', 2_000_001_000)  # what is there already needs no room
 
 
-def test_md5(tmp_path):
+def test_hashes(tmp_path):
     path = tmp_path / 'a.tar'
     path.write_bytes(b'content')
     right = hashlib.md5(b'content').hexdigest()
-    archives.verify_md5(path, right, 'train archive')
+    archives.verify_hash(path, right, 'train.tar')
+    archives.verify_hash(path, hashlib.sha512(b'content').hexdigest(), 'train.tar')
     with pytest.raises(DataError, match=f'expected md5 {"0" * 32}, got {right}'):
-        archives.verify_md5(path, '0' * 32, 'train archive')
-
-
-def test_progress_counts_what_is_not_told_of_at_the_end(monkeypatch, capsys):
-    monkeypatch.setattr('sys.stderr.isatty', lambda: True)
-    with archives.meter('unpacking', 4) as advance:
-        advance(3)
-    assert 'unpacking' in (shown := capsys.readouterr().err)
-    assert '100%' in shown
+        archives.verify_hash(path, '0' * 32, 'train.tar')

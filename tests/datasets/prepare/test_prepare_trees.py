@@ -4,11 +4,12 @@ import stat
 import tarfile
 import zipfile
 
+import numpy as np
 import pytest
 from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
-from openmix_dm.datasets.prepare.trees import open_tree, read_one, text_lines
+from openmix_dm.datasets.prepare.archives import open_tree
 from openmix_dm.errors import DataError
 
 FILES = {
@@ -76,7 +77,18 @@ def test_an_archive_that_is_cut_short_is_refused(tmp_path, kind):
     path = (layouts.tar if kind == 'tar' else layouts.zipped)(tmp_path / 'a', files)
     path.write_bytes(path.read_bytes()[:-600])
     with pytest.raises(DataError, match='cannot be read'), open_tree(path) as tree:
-        dict(tree.read(['a.txt', 'b.txt']))
+        assert [tree.read(name) for name in ('a.txt', 'b.txt')]
+
+
+@pytest.mark.parametrize('mode', ['w:gz', 'w:xz', 'w:bz2'])
+def test_an_archive_that_is_damaged_inside_is_refused(tmp_path, mode):
+    files = {f'{k}.txt': np.random.default_rng(k).bytes(100_000) for k in range(20)}
+    path = layouts.tar(tmp_path / 'a', files, mode)
+    content = bytearray(path.read_bytes())
+    content[1_000_000:1_000_050] = bytes(50)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match='cannot be read'), open_tree(path) as tree:
+        assert [tree.read(name) for name in files]
 
 
 @pytest.mark.parametrize('kind', ['tar', 'zip', 'folder'])
@@ -85,7 +97,7 @@ def test_trees_are_alike(tmp_path, kind):
     path = {'tar': layouts.tar, 'zip': layouts.zipped, 'folder': layouts.folder}[kind](tmp_path / 'x', files)
     with open_tree(path) as tree:
         assert tree.sizes == {'a.txt': 3, 'b/one.txt': 5}
-        assert dict(tree.read(files)) == files
-        assert text_lines(tree, 'b/one.txt') == ['1', '2']
+        assert {name: tree.read(name) for name in tree.sizes} == files
+        assert tree.lines('b/one.txt') == ['1', '2']
         with pytest.raises(DataError, match=r'has no c\.txt'):
-            read_one(tree, 'c.txt')
+            tree.read('c.txt')

@@ -1,0 +1,128 @@
+"""What is known about a published data set, its files wherever they are, and what is wrong with a prepared one."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from openmix_dm.datasets.prepare.archives import Tree, check_target, open_tree, require_file, verify_hash
+from openmix_dm.datasets.prepare.checking import Findings, several
+from openmix_dm.datasets.prepare.download import fetch
+from openmix_dm.errors import DataError
+
+
+@dataclass(frozen=True)
+class Request:
+    """The command line, as far as the data sets look at it."""
+
+    root: Path
+    archives: tuple[Path, ...] = ()
+    devkit: Path | None = None
+    verify: bool = True
+
+
+class DataSet:
+    """A published data set: facts, which each has of its own, and what is done with them."""
+
+    name = title = ''  # of the command and of its folder below that of all data sets; for people
+    classes = 0
+    counts: ClassVar[dict[str, int]] = {}  # images of each split
+    balanced: tuple[str, ...] = ()  # splits with equally many images of each class
+    loader: Any = None  # the class that serves what is prepared
+    hashes: ClassVar[dict[str, str]] = {}  # of the published archives by their names; '' if it is not known
+    unpacked: tuple[str, ...] = ()  # one of these in root tells that the archives were unpacked there
+    url = ''  # of the archive, if it can be downloaded
+    how_to_get = ''  # else what to do, with places for {root}
+    devkit = ''  # file name of what comes beside the archives
+    mirrors: ClassVar[dict[str, 'DataSet']] = {}  # the same out of other sources, by their names
+
+    def prepare(self, request: Request) -> str:
+        """Write what the loader reads; return what is there now."""
+        raise NotImplementedError
+
+    def read(self, tree: Tree) -> Any:
+        """Return what the published files say."""
+        raise NotImplementedError
+
+    def open(self, request: Request) -> Iterator[Tree]:
+        """Yield the archives that were given, or root if they were unpacked there, or the download."""
+        if len(request.archives) > len(self.hashes):
+            raise DataError(f'--archive: expected {", ".join(self.hashes)} alone, got {len(request.archives)} files')
+        for path in (path for path in request.archives if not path.is_dir()):
+            require_file(path, '--archive', ' or '.join(self.hashes))
+            name = path.name if len(self.hashes) > 1 else next(iter(self.hashes))  # a single one may be renamed
+            if request.verify and self.hashes.get(name):
+                verify_hash(path, self.hashes[name], name)
+        unpacked = any((request.root / name).exists() for name in self.unpacked)
+        for path in request.archives or ([request.root] if unpacked else self.download(request.root)):
+            with open_tree(path) as tree:
+                yield tree
+
+    def download(self, root: Path) -> Iterator[Path]:
+        """Yield the download, and remove it after its use; another file than the published one is not kept either."""
+        if not self.url:
+            print(self.how_to_get.format(root=shlex.quote(str(root))), flush=True)
+            raise DataError(f'no --archive was given, nothing was done in {root}; what to do is said above')
+        name, expected = next(iter(self.hashes.items()))
+        path = root / 'downloads' / name
+        check_target(path.parent, 0)
+        if not path.is_file():
+            self.fetch(path)
+        try:
+            verify_hash(path, expected, name)
+        except DataError:
+            discard(path)
+            raise
+        yield path
+        discard(path)
+
+    def fetch(self, path: Path) -> None:
+        """Download the archive to a path."""
+        fetch(self.url, path)
+
+    def load(self, root: Path) -> tuple[dict[str, Any], list[str]]:
+        """Return the splits that the loader takes, and what is wrong with them or with others."""
+        loaded, problems = {}, []
+        for split in self.counts:
+            try:
+                loaded[split] = self.loader(str(root.absolute()), split)
+                problems += self.damage(root, split, loaded[split])
+            except DataError as error:
+                problems.append(str(error))
+        return loaded, list(dict.fromkeys(problems))  # some are the same for all splits
+
+    def damage(self, root: Path, split: str, data: Any) -> list[str]:
+        """Return what is wrong although the loader takes it."""
+        raise NotImplementedError
+
+    def check(self, root: Path) -> Findings:
+        """Print how much is there; return what is wrong with it, and the image files."""
+        loaded, problems = self.load(root)
+        for split, data in loaded.items():
+            print(f'{split}: {len(data.classes):,} classes, {len(data):,} images in {root}', flush=True)
+            problems += self.count_problems(split, data.classes, data.labels)
+        images = [data.folder / os.fsdecode(path) for data in loaded.values() for path in getattr(data, 'paths', [])]
+        return problems, [image for image in images if image.is_file()]
+
+    def count_problems(self, split: str, classes: list[str], labels: Any) -> list[str]:
+        """Compare the images that each class has with the published numbers."""
+        found = np.bincount(labels, minlength=len(classes))
+        count, share = self.counts[split], self.counts[split] // self.classes if split in self.balanced else 0
+        wrong = [f'{classes[k]} ({number:,})' for k, number in enumerate(found) if number != (share or max(number, 1))]
+        problems = several(f'{split}: classes with a wrong number of images', wrong)
+        if (len(classes), len(labels)) != (self.classes, count):
+            wanted = f'{self.classes:,} classes and {count:,} images'
+            problems.insert(0, f'{split}: expected {wanted}, got {len(classes):,} and {len(labels):,}')
+        return problems
+
+
+def discard(path: Path) -> None:
+    """Remove a download, and its folder if it was the last."""
+    path.unlink(missing_ok=True)
+    with suppress(OSError):
+        path.parent.rmdir()
