@@ -121,7 +121,7 @@ def _listed(path: Path) -> Any:
     """Return the entries of an index; older versions wrote a bare list without a hash of itself."""
     if read_plainly(path).lstrip().startswith(b'['):
         return json.loads(read_plainly(path))
-    return read_sealed(path, sealed=True)['checkpoints']
+    return read_sealed(path, sealed=True, follow=False)['checkpoints']
 
 
 def _is_name(file: Any) -> bool:

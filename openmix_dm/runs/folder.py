@@ -132,7 +132,7 @@ class RunFolder:
     def open(self) -> tuple[dict[str, Any], str]:
         """Return run.json, and what is wrong with it: one damaged file must not end what looks at many."""
         try:
-            values = read_sealed(self.path / RUN)
+            values = read_sealed(self.path / RUN, follow=False)
             check_shapes(values)
         except FileNotFoundError:
             return {}, ''

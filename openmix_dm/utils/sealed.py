@@ -16,14 +16,15 @@ def seal(values: dict[str, Any]) -> dict[str, Any]:
     return {**plain, SEAL: _hash(plain)}
 
 
-def read_sealed(path: Path, sealed: bool = False) -> dict[str, Any]:
+def read_sealed(path: Path, sealed: bool = False, follow: bool = True) -> dict[str, Any]:
     """Return the values of a file without their hash; a ValueError says what is wrong with it.
 
     Args:
         path: the file.
         sealed: refuse a file without a hash, as older versions and people write it. Default: False.
+        follow: read through a link. Default: True.
     """
-    content = read_plainly(path)
+    content = read_plainly(path, follow=follow)
     try:
         values = json.loads(content)
     except (ValueError, RecursionError) as error:
