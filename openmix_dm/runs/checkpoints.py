@@ -101,6 +101,13 @@ class CheckpointStore:
         """Remove what a crash in the middle of a save left behind."""
         remove_temporary(self.folder)
 
+    def index_is_damaged(self) -> bool:
+        """Say whether the index cannot be read; then the files tell, only slower."""
+        try:
+            return not isinstance(_listed(self.folder / INDEX), list)
+        except (OSError, ValueError, LookupError, RecursionError):
+            return True
+
     def _read_index(self) -> list[Entry]:
         """Return what the index lists, nothing if it is damaged: the files tell too, only slower."""
         path = self.folder / INDEX

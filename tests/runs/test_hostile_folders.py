@@ -81,7 +81,7 @@ def test_a_table_reads_its_run_folders_and_runs_none(tmp_path, capsys):
     with (run.folder / 'config.py').open('a') as file:
         file.write(f'open({str(marker)!r}, "w")\n')
     for command in ('status', 'collect'):
-        assert table.main([command, 'digits', '--work-dirs', str(tmp_path)]) in (0, 2)
+        assert table.main([command, 'digits', '--work-dirs', str(tmp_path)]) == 0
     assert table.main(['run', 'digits', '--dry-run', '--work-dirs', str(tmp_path)]) in (0, 2)
     assert not marker.exists()
 
