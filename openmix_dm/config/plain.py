@@ -1,13 +1,14 @@
 """The config.py of a run folder or of a published one: read as data, never run, whoever wrote it."""
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mmengine.config import Config
 
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, Failure, first_line
 from openmix_dm.utils.files import read_plainly
 
 # what the parser and `literal_eval` raise for text that is no config, however odd it is
@@ -43,6 +44,24 @@ def read_plain_values(path: Path) -> dict[str, Any]:
             f'{path} is not the plain config of a run folder ({type(error).__name__}: {error}), and it is not run as '
             'code; if you trust it, give it as a config beside the checkpoint'
         ) from None
+
+
+@contextmanager
+def building_from(path: str | Path, given: bool = False) -> Iterator[None]:
+    """Blame the config of a folder for what goes wrong while something is built from it: it can be anybody's.
+
+    Args:
+        path: the config.
+        given: the user has named it, and wants to see what is wrong with it wholly. Default: False.
+    """
+    try:
+        yield
+    except Failure:
+        raise
+    except Exception as error:
+        if given:
+            raise
+        raise ConfigError(f'{path} cannot be used: {type(error).__name__}: {first_line(error)}') from error
 
 
 def check_names(value: Any, path: Path, trusted: Collection[str]) -> None:

@@ -10,7 +10,7 @@ import torch
 from openmix_dm.datasets.reading.verified import has_hash
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.datasets.tensor_images import TensorImages
-from openmix_dm.errors import DataError
+from openmix_dm.errors import DataError, first_line
 from openmix_dm.utils.checks import one_of
 from openmix_dm.utils.sealed import read_sealed
 
@@ -55,8 +55,8 @@ class StoredImages(TensorImages):
             return np.load(path, mmap_mode='c' if memory_mapped else None, allow_pickle=False)
         except FileNotFoundError:
             raise DataError(f'{path} is not there, although {INDEX} lists it; {self._todo()}') from None
-        except (OSError, ValueError, EOFError, MemoryError) as error:
-            raise DataError(f'{path} cannot be read as an array ({error}); {self._todo()}') from error
+        except Exception as error:  # numpy tokenizes a header: a damaged one raises what Python's parser does, too
+            raise DataError(f'{path} cannot be read as an array ({first_line(error)}); {self._todo()}') from error
 
     def _check(self, split: str, images: np.ndarray, labels: np.ndarray, sums: dict[str, str]) -> None:
         shape = (len(labels), 3, self.image_size, self.image_size)

@@ -17,7 +17,15 @@ from mmengine.config import Config
 from openmix_dm.config.load import fingerprint, plain, to_text
 from openmix_dm.config.plain import read_plain_values
 from openmix_dm.errors import ConfigError
-from openmix_dm.runs.records import METRICS, Record, all_numbers, count_unreadable, final_numbers, read_records
+from openmix_dm.runs.records import (
+    METRICS,
+    Record,
+    all_numbers,
+    count_unreadable,
+    final_numbers,
+    last_record,
+    read_records,
+)
 from openmix_dm.utils.files import hash_start, others_can_write, sha256_of, write_atomically
 from openmix_dm.utils.sealed import read_sealed, seal
 from openmix_dm.version import __version__
@@ -113,6 +121,7 @@ class RunFolder:
             state=state,
             exit_code=exit_code,
             end=now(),
+            epoch=last['epoch'] if (last := last_record(metrics, 'train')) else 0,
             hours=before.get('hours_before', 0.0) + seconds / 3600,
             images_per_s=round(statistics.median(rates), 1) if rates else None,
             peak_memory_mb=round(max(memory), 1) if memory else None,
@@ -165,12 +174,15 @@ class RunFolder:
         The sum in run.json is of what a finished start left, and goes when the next one begins: lines that a run in
         progress has written carry their own.
         """
+        expected = (self.read().get('sums') or {}).get(METRICS)
+        if (self.path / METRICS).is_symlink():
+            return f'{METRICS} is a link, which is not followed'
+        if expected is not None and hash_start(self.path / METRICS, expected['bytes']) == expected['sha256']:
+            return ''
         lost = count_unreadable(self.path / METRICS)
         if lost:
             return f'{lost} lines of {METRICS} are damaged'
-        expected = (self.read().get('sums') or {}).get(METRICS)
-        whole = expected is None or hash_start(self.path / METRICS, expected['bytes']) == expected['sha256']
-        return '' if whole else f'{METRICS} is not what was written: lines are missing or were changed'
+        return '' if expected is None else f'{METRICS} is not what was written: lines are missing or were changed'
 
     def records(self, kind: str | None = None) -> list[Record]:
         """Return the lines of metrics.jsonl, all or those of a kind ('train', 'val')."""
@@ -185,7 +197,7 @@ SHAPES: dict[str, Any] = {  # of the entries of run.json that are computed with
     **dict.fromkeys(('state', 'id', 'start', 'config', 'config_hash'), str),
     **dict.fromkeys(('final', 'values', 'sums'), dict),
     **dict.fromkeys(('hours', 'hours_before', 'images_per_s', 'peak_memory_mb'), int | float),
-    **dict.fromkeys(('exit_code', 'epochs', 'seed'), int),
+    **dict.fromkeys(('exit_code', 'epoch', 'epochs', 'seed'), int),
     'resumed': list,
 }
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import import_packages, load_config, merge_options
-from openmix_dm.config.plain import read_plain_config
+from openmix_dm.config.plain import building_from, read_plain_config
 from openmix_dm.errors import CheckpointError, ConfigError, first_line
 from openmix_dm.registry import MODELS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, usable, warn_unverified, weights_in
@@ -53,7 +53,8 @@ def open_trained(
     folder, path, weights = _find_weights(Path(place), ema)
     read = _config_beside(folder, path, imports) if config is None else load_config(config)
     merge_options(read, options)
-    model = build_lone_model(read)
+    with building_from(read.filename, given=config is not None):
+        model = build_lone_model(read)
     with usable(path):
         fill_model(model, weights, path)
     return TrainedModel(model.eval().to(device or best_device()), read, path)

@@ -26,8 +26,8 @@ def read_records(path: Path, kind: str | None = None) -> list[Record]:
 
 
 def count_unreadable(path: Path) -> int:
-    """Return how many lines are damaged; the last one, which a crash may have cut off, is none unless it has ended."""
-    lines = [line for line in _lines(path) if line.endswith(b'\n') and line.strip()]
+    """Return how many lines are damaged; a last one that a crash has cut off is none: it has neither end nor brace."""
+    lines = [line for line in _lines(path) if line.strip() and (line.endswith(b'\n') or b'}' in line)]
     return sum(not _sum_is_right(line) and _parse(line) is None for line in lines)
 
 

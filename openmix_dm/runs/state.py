@@ -41,11 +41,10 @@ def read_state(folder: Path) -> State:
     if said is None:
         return State('running' if alive else 'waiting')
     try:
-        last = last_record(folder / METRICS, 'train')
         problem = run.metrics_problem() if said != 'done' else ''  # what it says of a finished run is in run.json
+        epoch = _epoch(folder, record)
     except DataError as error:
         return State('damaged', str(error))
-    epoch = int(last['epoch']) if last else 0
     if said == 'done':
         return State('done', epoch=epoch, epochs=epoch)
     quiet, epochs = time.time() - last_written(folder), record.get('epochs') or epochs_of(settings_of(folder))
@@ -58,6 +57,14 @@ def read_state(folder: Path) -> State:
     if str(said).startswith('failed'):
         return State('failed', str(said).removeprefix('failed').lstrip(': '), epoch, epochs)
     return State('stale', f'no process, last sign {ago(quiet)} ago', epoch, epochs)
+
+
+def _epoch(folder: Path, record: dict[str, Any]) -> int:
+    """Return the epoch that a run has come to; run.json holds it once the run has ended."""
+    if record.get('epoch') is not None and record.get('state') != 'running':
+        return record['epoch']
+    last = last_record(folder / METRICS, 'train')
+    return int(last['epoch']) if last else 0
 
 
 def last_written(folder: Path) -> float:

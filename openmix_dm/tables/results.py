@@ -20,6 +20,7 @@ from openmix_dm.tables.plan import config_path, run_folder
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 EPOCHS = 'train_cfg.max_epochs'
+ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to
 Configs = dict[tuple[Path, tuple[str, ...]], Config]  # by file and options
 
 
@@ -174,7 +175,7 @@ def changes_of(
 def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State) -> float | None:
     """Return the number that a cell takes from a run."""
     if cell.metric == 'top1':
-        final = record.get('final') if state.kind == 'done' else folder.final()
+        final = record.get('final') if state.kind in ENDED else folder.final()
         return (final or {}).get(cell.protocol)
     if cell.metric == 'memory':
         return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
@@ -182,7 +183,7 @@ def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State
         return record.get('hours')
     if cell.metric in MEASURES:
         return MEASURES[cell.metric].read(folder.path)
-    values = record.get('values') if state.kind == 'done' else all_numbers(folder.records('val'))
+    values = record.get('values') if state.kind in ENDED else all_numbers(folder.records('val'))
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
     return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
