@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from openmix_dm.backbones.attention import CapturedAttention
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
 from openmix_dm.backbones.residual import initialise_he
-from openmix_dm.utils.modules import evaluating
+from openmix_dm.utils.modules import counting_at_once, evaluating
 
 
 class Backbone(nn.Module):
@@ -26,6 +26,13 @@ class Backbone(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """Return pooled features, (N, num_features)."""
         raise NotImplementedError
+
+    def _call_impl(self, inputs: Tensor, *args: Any, **options: Any) -> Any:
+        # A compiler puts small operations together by itself, and on the CPU they cost nothing.
+        if inputs.device.type == 'cpu' or torch.compiler.is_compiling():
+            return super()._call_impl(inputs, *args, **options)
+        with counting_at_once(self):
+            return super()._call_impl(inputs, *args, **options)
 
     @property
     def stages(self) -> dict[str, nn.Module]:

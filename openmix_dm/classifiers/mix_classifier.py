@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import torch
 from mmengine.model import BaseModel
 from torch import Tensor
 
@@ -98,10 +97,19 @@ class MixClassifier(BaseModel):
                 losses['loss_clean'] = batch.clean * self._clean_loss(inputs, labels, target.policy)
             return losses
 
+    def parse_losses(self, losses: dict[str, Any]) -> tuple[Tensor, dict[str, Tensor]]:
+        """Add up the losses; those that are numbers already, as all of ours are, are not averaged once more."""
+        if not all(isinstance(value, Tensor) and value.dim() == 0 for value in losses.values()):
+            return super().parse_losses(losses)
+        first, *others = (value for name, value in losses.items() if 'loss' in name)
+        total = sum(others, start=first)
+        return total, {'loss': total, **losses}
+
     def _clean_loss(self, inputs: Tensor, labels: Tensor, policy: int) -> Tensor:
         """Return the loss on the batch as it was."""
         target = replace(MixTarget.hard(labels), policy=policy)
-        return torch.stack(list(self.head.loss(self.backbone(inputs), target).values())).sum()
+        first, *others = self.head.loss(self.backbone(inputs), target).values()
+        return sum(others, start=first)
 
     def explain(self, data: dict[str, Any], samples: Sequence[Any]) -> dict[str, Any]:
         """Say which samples, lam and mixer make the loss of a batch, for a report about it."""

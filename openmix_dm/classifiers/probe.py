@@ -45,8 +45,9 @@ def _without_fp16(device: torch.device) -> AbstractContextManager:
 
     With a trained network, 44 of 100 images had no saliency at all. bf16 has the range of float32.
     """
-    is_fp16 = torch.is_autocast_enabled(device.type) and torch.get_autocast_dtype(device.type) == torch.float16
-    return full_precision(device) if is_fp16 else nullcontext()
+    if not torch.amp.is_autocast_available(device.type) or not torch.is_autocast_enabled(device.type):
+        return nullcontext()
+    return full_precision(device) if torch.get_autocast_dtype(device.type) == torch.float16 else nullcontext()
 
 
 def _laid_out(images: Tensor) -> Tensor:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from openmix_dm.analysis.benchmarks import image_loading as loader
+from openmix_dm.analysis.benchmarks import launches, mixed_steps, step
 from openmix_dm.analysis.benchmarks import lone_mixing as mixers
 from openmix_dm.analysis.benchmarks import loss_functions as losses
-from openmix_dm.analysis.benchmarks import mixed_steps, step
 from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
 from openmix_dm.commands.command_line import run_command
 
@@ -37,6 +37,8 @@ def benchmark(args: argparse.Namespace) -> None:
     rows = BENCHMARKS[args.what](args.rounds)
     if args.json:
         print(json.dumps({'benchmark': args.what, 'malloc': malloc, 'threads': 1, 'rows': rows}, indent=1))
+    elif args.what == 'launches':
+        print_launches(rows)
     else:
         print(f'{args.what}: one thread, CPU time, malloc {malloc}')
         print_table(rows)
@@ -52,9 +54,26 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         print(f'{row["name"]:44s}{row["milliseconds"]:9.3f}{row["ratio"]:8.2f}  {promised(row)}')
 
 
+def print_launches(rows: list[dict[str, Any]]) -> None:
+    """Print how often each step goes to the device, and what makes the host wait for it."""
+    print('launches: operations and waits of a step on a pretended GPU; see docs/gpu.md')
+    case = None
+    for row in rows:
+        if row['case'] != case:
+            case = row['case']
+            print(f'\n{case}\n{"":44s}{"operations":>12s}{"waits":>7s}  promised')
+        limit = (
+            f'<= {row["target"]:<7}{"ok" if row["operations"] <= row["target"] else "MISSED"}' if row['target'] else ''
+        )
+        print(f'{row["name"]:44s}{row["operations"]:12d}{len(row["trouble"]):7d}  {limit}'.rstrip())
+        for line in row['trouble']:
+            print(f'{"":6s}{line}')
+
+
 def promised(row: dict[str, Any]) -> str:
-    """Say what was promised, as a ratio or in milliseconds, and whether it holds; nothing where nothing was."""
-    for column, target, unit in (('ratio', row['target'], ''), ('milliseconds', row.get('target_ms'), ' ms')):
+    """Say what was promised, as a ratio, in operations or milliseconds, and whether it holds; else nothing."""
+    counted = 'operations' if 'operations' in row else 'ratio'
+    for column, target, unit in ((counted, row['target'], ''), ('milliseconds', row.get('target_ms'), ' ms')):
         if target:
             return f'<= {f"{target}{unit}":<7}{"ok" if row[column] <= target else "MISSED"}'
     return ''
@@ -96,7 +115,12 @@ def _loader(rounds: int | None) -> list[dict[str, Any]]:
     return _rows('32 JPEGs of 500 x 375: decode, random crop to 224, flip', files, loader.TARGETS.get) + batch
 
 
+def _launches(rounds: int | None) -> list[dict[str, Any]]:
+    return [asdict(row) for row in launches.measure()]
+
+
 BENCHMARKS: dict[str, Callable[[int | None], list[dict[str, Any]]]] = {
+    'launches': _launches,
     'loader': _loader,
     'losses': _losses,
     'mixers': _mixers,

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from openmix_dm.evaluation.pixels import check_pixels, logits_of
 from openmix_dm.utils.checks import non_negative, positive
+from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import evaluating
 
 EPS = 8 / 255
@@ -52,7 +53,7 @@ def pgd(
     check_pixels(images01)
     attacked = images01
     if generator is not None:
-        noise = torch.rand(images01.shape, generator=generator).to(images01.device)
+        noise = to_device(torch.rand(images01.shape, generator=generator), images01.device)
         attacked = step_up(images01, 2 * noise - 1, eps)
     for _ in range(steps):
         moved = attacked + step * ascent_sign(model, attacked, labels)
@@ -67,7 +68,7 @@ def ascent_sign(model: nn.Module, images01: Tensor, labels: Tensor) -> Tensor:
         pixels = images01.detach().requires_grad_()
         logits = logits_of(model, pixels).float()
         # summed: an image's gradient does not depend on the batch that it is in
-        loss = F.cross_entropy(logits, labels.to(logits.device), reduction='sum')
+        loss = F.cross_entropy(logits, labels.to(logits.device, non_blocking=True), reduction='sum')
         (gradient,) = torch.autograd.grad(loss, pixels)
     return gradient.sign()
 
@@ -79,13 +80,14 @@ def step_up(images01: Tensor, direction: Tensor, eps: float) -> Tensor:
 
 def error_percent(model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], attack: Attack | None = fgsm) -> float:
     """Return the error in percent on attacked (images01, labels) batches; without an attack the clean error."""
-    wrong, images = 0, 0
+    wrong: list[Tensor] = []  # on the device: nobody waits for it before the end
+    images = 0
     for images01, labels in batches:
         shown = images01 if attack is None else attack(model, images01, labels)
         with evaluating(model), torch.no_grad():
             predicted = logits_of(model, shown).argmax(dim=1)
-        wrong += int((predicted != labels.to(predicted.device)).sum())
+        wrong.append((predicted != labels.to(predicted.device, non_blocking=True)).sum())
         images += len(labels)
     if not images:
         raise ValueError('error_percent needs at least one image, got none')
-    return 100 * wrong / images
+    return 100 * int(torch.stack(wrong).sum()) / images

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from mmengine.dist import all_gather_object, get_rank
 from mmengine.evaluator import BaseMetric
 from torch import Tensor
@@ -72,7 +73,9 @@ class Predictions(BaseMetric):
     def evaluate(self, size: int) -> dict[str, float]:
         """Bring all ranks together, write the file and start anew; there is no number to return."""
         parts, self._parts = self._parts, []
-        own = [np.concatenate([part[i].cpu().numpy() for part in parts] or [np.zeros(0)]) for i in range(2)]
+        # put together on the device, and brought to the host at once: it has to be waited for in any case
+        both = torch.cat([torch.stack(part) for part in parts], dim=1).cpu() if parts else torch.zeros(2, 0)
+        own = list(both.numpy())
         of_ranks = all_gather_object(own)
         if get_rank() == 0:
             SavedPredictions(*(_interleave([rank[i] for rank in of_ranks]).astype(np.int32) for i in range(2))).save(

@@ -40,7 +40,7 @@ def reliability(confidence: Tensor, hits: Tensor, bins: int = 15) -> Reliability
     gap = ((means[1] - means[0]).abs() * counts).sum() / counts.sum()
     return Reliability(
         tuple(edges.tolist()),
-        tuple(int(count) for count in counts),
+        tuple(map(int, counts.tolist())),
         tuple(means[0].tolist()),
         tuple(means[1].tolist()),
         100 * float(gap),

@@ -40,7 +40,9 @@ def decoupled_ce(
     is unbounded below, and for lam within `lam_eps` of 0 or 1, where one of the two cannot be seen. Label smoothing is
     MCE's alone.
     """
-    if eta == 0 or logits.shape[1] <= 2:  # with two classes nothing is left beside a and b: the regulariser is zero
+    # With two classes nothing is left beside a and b: the regulariser is zero. One tensor of labels for both sides is
+    # that of images which were not mixed: there is no second class, and nobody has to look for one.
+    if eta == 0 or logits.shape[1] <= 2 or y_a is y_b:
         return mixed_ce(logits, y_a, y_b, lam, label_smoothing)
     counts = (y_a != y_b) & (lam > lam_eps) & (lam < 1 - lam_eps)
     return cast(Tensor, _DecoupledCE.apply(logits, y_a, y_b, lam, counts, eta, sides == 'both', label_smoothing))
@@ -163,19 +165,22 @@ class _DecoupledCE(_GradientInForward):
         if smoothing:
             loss = (1 - smoothing) * loss + smoothing * (log_total + peak - z.mean(dim=1, keepdim=True))
 
-        pull_a, pull_b = torch.sigmoid(gap_a) * strength, torch.sigmoid(gap_b) * strength * both
+        pull_a = torch.sigmoid(gap_a) * strength
+        pull_b = torch.sigmoid(gap_b) * strength if both else torch.zeros_like(pull_a)
         gradient *= e_rest / total + pull_a + pull_b
         gradient.scatter_(1, y_a[:, None], e_a / total - pull_a)
         gradient.scatter_add_(1, y_b[:, None], weight_b / total - pull_b)
         _subtract_target(gradient, y_a, y_b, own, smoothing)
         _GradientInForward.setup(ctx, logits, gradient)
-        regulariser = -F.logsigmoid(-gap_a) - F.logsigmoid(-gap_b) * both  # softplus without its approximation
+        regulariser = -F.logsigmoid(-gap_a)  # softplus without its approximation
+        if both:
+            regulariser = regulariser - F.logsigmoid(-gap_b)
         return (loss + strength * regulariser)[:, 0]
 
 
 def _subtract_target(rows: Tensor, y_a: Tensor, y_b: Tensor, own: Tensor, smoothing: float) -> None:
     """Subtract the (smoothed) mixed label from rows of probabilities, in place."""
     rows.scatter_add_(1, y_a[:, None], (smoothing - 1) * own)
-    rows.scatter_add_(1, y_b[:, None], (smoothing - 1) * (1 - own))
+    rows.scatter_add_(1, y_b[:, None], (smoothing - 1) * (1 - own) if smoothing else own - 1)
     if smoothing:
         rows -= smoothing / rows.shape[1]

@@ -16,6 +16,7 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import full_precision
 
 
@@ -117,7 +118,7 @@ def cells_mask(scores: Tensor, count: Lam, height: int, width: int) -> Tensor:
             raise ValueError(f'top_k={count} is more than the {cells} cells of the grid of {tuple(scores.shape[1:])}')
         wanted: int | Tensor = count
     elif isinstance(count, Tensor):
-        wanted = (count.to(scores.device) * cells).long().clamp(min=1)[:, None]
+        wanted = (to_device(count, scores.device) * cells).long().clamp(min=1)[:, None]
     else:
         wanted = max(1, int(count * cells))
     # By rank, not by a threshold on the scores: with ties that would keep more cells than wanted.

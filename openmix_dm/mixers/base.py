@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from openmix_dm.mixers.partner import PARTNERS, Given, Partner, draw_partner
 from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
 from openmix_dm.utils.checks import one_of, positive
+from openmix_dm.utils.host_tensors import to_device
 
 LabelSource = Literal['pixels', 'drawn', 'attention']
 Lam = float | Tensor  # one for the batch, or (N,): one for each sample
@@ -72,7 +73,7 @@ class Mixer(nn.Module):
         # Beta as the share of one of two gamma numbers: torch.distributions does the same, at ten times the cost
         if self.per_sample:
             gammas = torch._standard_gamma(self._concentration[:, None].expand(2, size))
-            return (gammas[0] / gammas.sum(dim=0)).to(device, torch.float32, non_blocking=True)
+            return to_device(gammas[0] / gammas.sum(dim=0), device, torch.float32)
         own, other = torch._standard_gamma(self._concentration).tolist()
         return own / (own + other)
 
@@ -132,14 +133,14 @@ class MaskMixer(Mixer):
 def per_row(lam: Lam, inputs: Tensor) -> Tensor:
     """Return lam as (N,) float32 on the device of the inputs."""
     if isinstance(lam, Tensor):
-        return lam.to(inputs.device, torch.float32, non_blocking=True).expand(len(inputs))
+        return to_device(lam, inputs.device, torch.float32).expand(len(inputs))
     return torch.full((len(inputs),), lam, device=inputs.device)
 
 
 def weight_for(lam: Lam, inputs: Tensor) -> Tensor:
     """Return lam as a tensor that broadcasts against inputs: torch.lerp is a sixth faster by it than by a number."""
     if isinstance(lam, Tensor):
-        rows = lam.to(inputs.device, inputs.dtype, non_blocking=True)
+        rows = to_device(lam, inputs.device, inputs.dtype)
         return rows.view(-1, *[1] * (inputs.dim() - 1))
     return torch.full([1] * inputs.dim(), lam, dtype=inputs.dtype, device=inputs.device)
 

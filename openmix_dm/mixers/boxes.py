@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from openmix_dm.mixers.base import Lam
+from openmix_dm.utils.host_tensors import to_device
 
 
 class Box(NamedTuple):
@@ -73,7 +74,7 @@ def interval(centre: int, length: int, size: int) -> tuple[int, int]:
 def inside(start: Tensor, stop: Tensor, size: int, device: torch.device) -> Tensor:
     """Return (N, size), 1 from start to stop and 0 elsewhere."""
     positions = torch.arange(size, device=start.device)
-    return ((positions >= start[:, None]) & (positions < stop[:, None])).to(device, torch.float32, non_blocking=True)
+    return to_device((positions >= start[:, None]) & (positions < stop[:, None]), device, torch.float32)
 
 
 def outside_mask(rows: Tensor, columns: Tensor) -> Tensor:

@@ -78,12 +78,24 @@ def _centre_minus_surround(grey: Tensor) -> Iterator[tuple[Tensor, int]]:
     """
     height, width = grey.shape[1:]
     down, across = (torch.arange(1, size + 1, device=grey.device) for size in (height, width))
-    integral = grey.cumsum(1).cumsum(2)
+    integral = _integral(grey)
     # windows that reach over the longer side all hold the whole image
     for reach, times in Counter(min(reach, max(height, width)) for reach in REACHES).items():
         sums = _windows(_windows(integral, 1, reach), 2, reach)
         area = (_windows(down, 0, reach)[:, None] * _windows(across, 0, reach)).to(grey.dtype)
         yield sums.addcmul_(grey, area, value=-1).div_(1 - area, rounding_mode='trunc'), times
+
+
+def _integral(grey: Tensor) -> Tensor:
+    """Return the sums of all pixels above and to the left of each, itself included.
+
+    On a GPU in whole numbers: there torch refuses running sums of floats where a run is to be deterministic. The CPU
+    adds up in float64 and rounds once, so that both come to the same.
+    """
+    if grey.device.type == 'cpu':
+        return grey.cumsum(1).cumsum(2)
+    whole = grey.to(torch.int32).cumsum(1, dtype=torch.int32).cumsum(2, dtype=torch.int32)
+    return whole.to(grey.dtype)
 
 
 def _windows(cumulative: Tensor, dim: int, reach: int) -> Tensor:

@@ -16,6 +16,7 @@ from torch import Tensor
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import in_range, non_negative
+from openmix_dm.utils.host_tensors import to_device
 
 
 @MIXERS.register_module()
@@ -58,7 +59,7 @@ class FMix(MaskMixer):
         field = self.draw_field(len(lam) if isinstance(lam, Tensor) else 1, height, width, device).flatten(1)
         if isinstance(lam, Tensor):
             # float64: the number of pixels has to come out as it does for one lam
-            own = (lam.to(device, torch.float64, non_blocking=True) * size).round()
+            own = (to_device(lam, device, torch.float64) * size).round()
             soft = torch.minimum(own, size - own).clamp(max=int(self.max_soft * size))
             return rank_mask(field, own, soft).view(-1, 1, height, width), (own / size).float()
         count = round(lam * size)

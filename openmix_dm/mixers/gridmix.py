@@ -14,6 +14,7 @@ from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import in_range, positive, positive_range
+from openmix_dm.utils.host_tensors import to_device
 
 Range = tuple[float, float]
 DRAWS = 5  # uniform numbers for a mask: holes, area, aspect, top, left
@@ -73,7 +74,7 @@ class GridMix(MaskMixer):
         uniform = torch.rand(DRAWS, len(rows), dtype=torch.float64, device=rows.device)
         down, across = self.holes(rows, uniform, height, width)
         shown = 1 - down.mean(dim=1) * across.mean(dim=1)
-        mask = outside_mask(down.to(device, non_blocking=True), across.to(device, non_blocking=True))
+        mask = outside_mask(to_device(down, device), to_device(across, device))
         return mask, shown if isinstance(lam, Tensor) else float(shown)
 
     def holes(self, lam: Tensor, uniform: Tensor, height: int, width: int) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from openmix_dm.utils.host_tensors import to_device
+
 PARTNERS = ('shift', 'permutation')
 
 
@@ -101,7 +103,9 @@ class Permutation(Reordering):
 
     def index(self, size: int, device: torch.device) -> Tensor:
         """Return the row of each row's partner."""
-        return self.order.to(device, non_blocking=True)
+        if self.order.device != device:  # once a batch: it is asked for labels, images and more
+            self.order = to_device(self.order, device)
+        return self.order
 
     def blend(self, own: Tensor, weight: Tensor) -> Tensor:
         """Return weight * own + (1 - weight) * partner in new memory."""

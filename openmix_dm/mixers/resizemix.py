@@ -14,6 +14,7 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.checks import one_of
+from openmix_dm.utils.host_tensors import to_device
 
 INTERPOLATIONS = ('nearest', 'bilinear')
 
@@ -63,7 +64,7 @@ class ResizeMix(Mixer):
             beta = torch.as_tensor(drawn, dtype=torch.float64, device='cpu').expand(len(tau))
             tau = torch.where((beta >= low) & (beta <= high), beta, tau)
         lam = 1 - tau**2
-        return lam.to(device, torch.float32, non_blocking=True) if self.per_sample else lam.item()
+        return to_device(lam, device, torch.float32) if self.per_sample else lam.item()
 
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
@@ -109,7 +110,7 @@ def resize(images: Tensor, height: int, width: int, interpolation: str) -> Tenso
 def resize_into(images: Tensor, order: Tensor, boxes: Boxes, interpolation: str) -> Tensor:
     """Return, for each row of `order`, that image whole inside the row's box; what is outside has no meaning."""
     height, width = images.shape[-2:]
-    boxes = Boxes(*(edge.to(images.device, non_blocking=True) for edge in boxes))
+    boxes = Boxes(*(to_device(edge, images.device) for edge in boxes))
     if interpolation == 'nearest':
         rows, columns = _sources(boxes.top, boxes.bottom, height), _sources(boxes.left, boxes.right, width)
         place = (order[:, None, None], rows[:, :, None], columns[:, None, :])

@@ -17,8 +17,9 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.teacher import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.utils.host_tensors import to_device
 
-PART = 2**20  # pixels and channels that are looked at together: 4 MB
+PART = 2**20  # pixels and channels that are looked at together on a CPU: 4 MB
 
 
 @MIXERS.register_module()
@@ -58,8 +59,9 @@ def most_salient(inputs: Tensor, probe: Probe | None = None) -> Tensor:
 
     Equals are common, in OpenCV too: the spot that is brightest against its surround and the darkest one both have 255.
     """
-    # A large batch in parts: saliency takes some five images of memory for each image.
-    parts = inputs.split(max(1, PART // inputs[0].numel()))
+    # On a CPU in parts that stay in its cache: saliency takes some five images of memory for each image. A GPU has the
+    # memory, and would wait for each of the many small operations to be launched.
+    parts = inputs.split(max(1, PART // inputs[0].numel())) if inputs.device.type == 'cpu' else (inputs,)
     maps = (fine_grained_saliency(pixels_of(part, probe).mul_(255)) for part in parts)
     return torch.cat([saliency.flatten(1).argmax(dim=1) for saliency in maps])
 
@@ -67,7 +69,7 @@ def most_salient(inputs: Tensor, probe: Probe | None = None) -> Tensor:
 def centred_boxes(centres: Tensor, lam: Lam, height: int, width: int) -> tuple[Tensor, Tensor]:
     """Return masks (N, 1, H, W) that are 0 in boxes around the centres (N,) and 1 outside, and their means (N,)."""
     rows = (
-        lam.to(centres.device, non_blocking=True)
+        to_device(lam, centres.device)
         if isinstance(lam, Tensor)
         else torch.full(centres.shape, lam, dtype=torch.float64, device=centres.device)
     )

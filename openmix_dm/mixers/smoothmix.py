@@ -15,6 +15,7 @@ from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import positive_range
+from openmix_dm.utils.host_tensors import to_device
 
 AREA = 2 * math.pi  # of a blob of sigma 1
 
@@ -59,7 +60,7 @@ class SmoothMix(MaskMixer):
         low, high = self.sigma
         drawn = low + (high - low) * torch.rand(size if self.per_sample else 1, dtype=torch.float32, device='cpu')
         lam = torch.exp(-AREA * drawn.square())
-        return lam.to(device, non_blocking=True) if self.per_sample else float(lam)
+        return to_device(lam, device) if self.per_sample else float(lam)
 
     def draw_mask(self, lam: Lam, height: int, width: int, device: torch.device) -> tuple[Tensor, Lam]:
         """Return the mask of one blob, or of one for each sample, and the share of the own image."""
@@ -67,7 +68,7 @@ class SmoothMix(MaskMixer):
         centre_y, centre_x = torch.rand(2, len(rows), 1, dtype=rows.dtype, device=rows.device)
         down, across = profiles(rows[:, None], centre_y, centre_x, height, width)
         shown = 1 - down.mean(dim=1) * across.mean(dim=1)
-        mask = outside_mask(down.to(device, non_blocking=True), across.to(device, non_blocking=True))
+        mask = outside_mask(to_device(down, device), to_device(across, device))
         return mask, shown if isinstance(lam, Tensor) else float(shown)
 
     def extra_repr(self) -> str:

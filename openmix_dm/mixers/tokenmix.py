@@ -24,6 +24,7 @@ from openmix_dm.mixers.transmix import distribution, require_attention
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.checks import in_range, one_of
+from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import full_precision
 
 BLOCKS = 8  # leave over half a token of 14 x 14 on average; these are taken one by one
@@ -120,7 +121,7 @@ class TokenMix(MaskMixer):
         """Mix inputs with their partners."""
         height, width = inputs.shape[-2:]
         own = self.draw_tokens(lam, -(-height // self.patch_size), -(-width // self.patch_size))
-        own = own.to(inputs.device, torch.float32, non_blocking=True)
+        own = to_device(own, inputs.device, torch.float32)
         others, rows = partner.locate(inputs)
         attention = self.attention(inputs, probe)
         theirs = attention if others is inputs else self.attention(others, probe)
@@ -133,8 +134,8 @@ class TokenMix(MaskMixer):
         """Draw which tokens stay, (N, rows, columns): on the CPU for one lam, then N = 1, else where lam is."""
         each = lam if isinstance(lam, Tensor) else torch.full((1,), lam, dtype=torch.float64, device='cpu')
         count = ((1 - each.double()) * (rows * columns)).long()
-        order = torch.rand(len(each), rows * columns, device='cpu').to(each.device, non_blocking=True)
-        blocks = torch.rand(self.blocks, 4, len(each), device='cpu').to(each.device, non_blocking=True)
+        order = to_device(torch.rand(len(each), rows * columns, device='cpu'), each.device)
+        blocks = to_device(torch.rand(self.blocks, 4, len(each), device='cpu'), each.device)
         return ~take_tokens(count, order, blocks, (rows, columns), self.minimum_tokens)
 
     @torch.no_grad()

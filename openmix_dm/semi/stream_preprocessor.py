@@ -11,7 +11,8 @@ class StreamPreprocessor(BaseDataPreprocessor):
     """Prepare each view of each stream as the images of a plain batch are."""
 
     def __init__(self, images: Any) -> None:
-        super().__init__()
+        # labels, indices and bytes cross as the images of a plain batch do: without a wait, unless these say otherwise
+        super().__init__(non_blocking=getattr(images, '_non_blocking', True))
         self.images = images
 
     def forward(self, data: dict[str, Any], training: bool = False) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from support.short_runs import train
 from openmix_dm.engine.guard import LossGuard, NonFiniteLoss
 from openmix_dm.engine.optim import wrapper as wrapper_file
 from openmix_dm.engine.optim.fused import fused_on_gpus
+from openmix_dm.engine.optim.lamb import Lamb
 from openmix_dm.engine.optim.wrapper import MixOptimWrapper
 from openmix_dm.errors import NumericError
 from openmix_dm.losses import DecoupledCE
@@ -60,6 +61,7 @@ FUSED = {
     'plain SGD': partial(torch.optim.SGD, lr=0.01, weight_decay=0.1, fused=True),
     'Adam': partial(torch.optim.Adam, lr=0.01, fused=True),
     'AdamW': partial(torch.optim.AdamW, lr=0.01, weight_decay=0.1, fused=True),
+    'Lamb': partial(Lamb, lr=0.01, weight_decay=0.1),
 }
 
 

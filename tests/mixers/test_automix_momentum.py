@@ -12,7 +12,7 @@ def test_the_schedule_is_a_true_cosine_over_the_run():
     for step in range(60):
         at = min(step, 50)
         expected = reference.momentum_at(at, 50, 0.9, 0.999)
-        assert 1 - progress.between(1 - 0.9, 1 - 0.999).item() == pytest.approx(expected, abs=1e-6)
+        assert 1 - progress.between(1 - 0.9, 1 - 0.999) == pytest.approx(expected, abs=1e-6)
         progress.advance()
     assert progress.cosine() == 0
 
@@ -39,7 +39,7 @@ def test_the_network_follows_by_a_share_and_keeps_its_own_statistics():
         for parameter in model.parameters():
             parameter.add_(1)
     model.backbone.stage1[1].running_mean.fill_(5)
-    network.follow(model, torch.tensor(0.25))
+    network.follow(model, 0.25)
     for name, parameter in network.named_parameters():
         torch.testing.assert_close(parameter, before[name] + 0.25)
     assert (network.backbone.stage1[1].running_mean == 0).all()
@@ -51,7 +51,7 @@ def test_the_network_follows_by_a_share_and_keeps_its_own_statistics():
 def test_a_tiny_share_is_not_lost():
     """1 - 0.999999 in float32 is off by a hundredth; the share itself is not."""
     progress = Progress()
-    assert progress.between(1e-6, 1e-6).item() == pytest.approx(1e-6, rel=1e-5)
+    assert progress.between(1e-6, 1e-6) == pytest.approx(1e-6, rel=1e-5)
 
 
 def test_features_stop_at_the_stage_and_need_no_gradient():

@@ -79,17 +79,18 @@ def averaged_copy(model: Any) -> nn.Module:
 
 @torch.no_grad()
 def update(average: nn.Module, model: nn.Module, decay: float, average_buffers: bool) -> None:
-    """Move the average towards the model."""
+    """Move the average towards the model, all tensors of a kind at once."""
     theirs = dict(model.named_parameters())
-    pairs = [(mine, theirs[name]) for name, mine in average.named_parameters()]
-    torch._foreach_lerp_([mine for mine, _ in pairs], [other.detach() for _, other in pairs], 1 - decay)
+    pairs = [(mine, theirs[name].detach()) for name, mine in average.named_parameters()]
+    torch._foreach_lerp_([mine for mine, _ in pairs], [other for _, other in pairs], 1 - decay)
     buffers = dict(model.named_buffers())
+    kinds: dict[torch.dtype, tuple[list[Tensor], list[Tensor]]] = {}  # a list of one type is one operation of a GPU
     for name, mine in average.named_buffers():
-        _update_buffer(mine, buffers[name], decay if average_buffers else 0.0)
-
-
-def _update_buffer(mine: Tensor, other: Tensor, decay: float) -> None:
-    if decay and mine.is_floating_point():
-        mine.lerp_(other, 1 - decay)
-    else:
-        mine.copy_(other)
+        ours, others = kinds.setdefault(mine.dtype, ([], []))
+        ours.append(mine)
+        others.append(buffers[name])
+    for kind, (ours, others) in kinds.items():
+        if average_buffers and kind.is_floating_point:
+            torch._foreach_lerp_(ours, others, 1 - decay)
+        else:
+            torch._foreach_copy_(ours, others)

@@ -147,7 +147,8 @@ class AutoMix(Mixer):
         own, other = both(partner, inputs, self.features)
         rows = per_row(lam, inputs)
         with torch.no_grad():
-            mask = plain_near_ends(self.draw_mask(own, other, rows, inputs), rows, self.lam_margin)
+            known = rows if isinstance(lam, Tensor) else lam
+            mask = plain_near_ends(self.draw_mask(own, other, rows, inputs), known, self.lam_margin)
             if self.mask_adjust and torch.rand((), device='cpu').item() < self.mask_adjust:
                 mask = with_mean(mask, rows)
         mixed = partner.blend(inputs, mask.to(inputs.dtype))
@@ -162,7 +163,7 @@ class AutoMix(Mixer):
         mask = self.draw_mask(features, partner.take(features), rows, inputs)
         logits = self._network()(partner.blend(inputs.float(), mask))
         balance = mask_loss(mask, lam, self.mask_margin, self.variance_weight)
-        weight = self.progress.cosine() * self.mask_weight if self.mask_annealing else self.mask_weight
+        weight = self.progress.between(self.mask_weight, 0.0) if self.mask_annealing else self.mask_weight
         return {
             'loss_block': mixed_ce(logits, labels, partner.take(labels), rows).mean(),
             'loss_mask': balance * weight,

@@ -11,8 +11,10 @@ def mask_loss(mask: Tensor, lam: Lam, margin: float, variance: float) -> Tensor:
 
     One lam for the batch is compared with the mean over the batch; a lam for each sample with the mean of each.
     """
-    mean = mask.mean(dim=(1, 2, 3)) if isinstance(lam, Tensor) else mask.mean()
-    loss = ((mean - lam).abs() - margin).clamp(min=0).mean()
+    if isinstance(lam, Tensor):
+        loss = ((mask.mean(dim=(1, 2, 3)) - lam).abs() - margin).clamp(min=0).mean()
+    else:
+        loss = ((mask.mean() - lam).abs() - margin).clamp(min=0)
     return loss - variance * (mask - mask.mean()).square().mean() if variance else loss
 
 
@@ -24,7 +26,9 @@ def with_mean(mask: Tensor, lam: Tensor) -> Tensor:
     return torch.where(mean > lam, lower, higher)
 
 
-def plain_near_ends(mask: Tensor, lam: Tensor, margin: float) -> Tensor:
-    """Return masks that are lam (N,) everywhere, as for Mixup, where lam is within the margin of 0 or 1."""
+def plain_near_ends(mask: Tensor, lam: Lam, margin: float) -> Tensor:
+    """Return masks that are lam everywhere, as for Mixup, where lam is within the margin of 0 or 1."""
+    if not isinstance(lam, Tensor):
+        return torch.full_like(mask, lam) if lam <= margin or 1 - lam <= margin else mask
     lam = lam[:, None, None, None]
     return torch.where((lam <= margin) | (1 - lam <= margin), lam, mask)

@@ -48,11 +48,11 @@ class MomentumNetwork(nn.Module):
             mine.copy_(theirs)
 
     @torch.no_grad()
-    def follow(self, model: Any, share: Tensor) -> None:
+    def follow(self, model: Any, share: float) -> None:
         """Move each weight by a share of its distance towards the model's; buffers stay."""
         theirs = dict(self._parameters_of(model))
         mine = dict(self.named_parameters())
-        torch._foreach_lerp_(list(mine.values()), [theirs[name].detach() for name in mine], [share] * len(mine))
+        torch._foreach_lerp_(list(mine.values()), [theirs[name].detach() for name in mine], share)
 
     def _pairs(self, model: Any) -> Iterator[tuple[Tensor, Tensor]]:
         for mine, theirs in ((self.backbone, model.backbone), (self.head, model.head)):
@@ -66,25 +66,47 @@ class MomentumNetwork(nn.Module):
 
 
 class Progress(nn.Module):
-    """Count optimiser steps and follow a cosine over all of them; nothing is read back from the device."""
+    """Count optimiser steps and follow a cosine over all of them.
 
-    step: Tensor
+    The count is a number of the host, so that what follows from it is known there; it is saved as a tensor.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer('step', torch.zeros((), dtype=torch.long))
+        self.step = 0
         self.steps: int | None = None  # of the whole run; part of its config, so not of its state
 
     def advance(self) -> None:
         """Count a step."""
         self.step += 1
 
-    def cosine(self) -> Tensor:
+    def cosine(self) -> float:
         """Return a number that falls from 1 at the start to 0 at the end, or stays 1 if the end is not known."""
         if self.steps is None:
-            return torch.ones_like(self.step, dtype=torch.float32)
-        return (1 + torch.cos(math.pi * (self.step / self.steps).clamp(max=1))) / 2
+            return 1.0
+        # in float32, in which runs have always computed it
+        share = torch.tensor(self.step, device='cpu').div(self.steps).clamp(max=1)
+        return ((1 + torch.cos(math.pi * share)) / 2).item()
 
-    def between(self, start: float, end: float) -> Tensor:
+    def between(self, start: float, end: float) -> float:
         """Return a number that goes from start to end along the cosine."""
-        return end + (start - end) * self.cosine()
+        return (end + (start - end) * torch.tensor(self.cosine(), device='cpu')).item()
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        destination[prefix + 'step'] = torch.tensor(self.step, device='cpu')
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        key = prefix + 'step'
+        if key in state_dict:
+            self.step = int(state_dict[key])
+        elif strict:
+            missing_keys.append(key)

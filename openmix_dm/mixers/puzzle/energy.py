@@ -15,7 +15,10 @@ import math
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from openmix_dm.mixers.base import Lam
 
 CURVATURE = {2: 0.0, 3: 4 * math.log(2), 4: 4.5 * math.log(3)}  # of -log C(n - 1, k) = curvature * (z^2 - z)
 FLOOR = 1e-8  # least probability of a label in the prior
@@ -48,18 +51,21 @@ class Energy:
         return (alone + self.down * (z - below).square() + self.right * (z - beside).square()).sum(dim=(1, 2))
 
 
-def build_energy(saliency: tuple[Tensor, Tensor], cells: tuple[Tensor, Tensor], lam: Tensor, terms: Terms) -> Energy:
+def build_energy(saliency: tuple[Tensor, Tensor], cells: tuple[Tensor, Tensor], lam: Lam, terms: Terms) -> Energy:
     """Return the energy of a batch; each pair is (own, partner's).
 
     saliency: (N, g, g), its sum 1 for each image. cells: (N, C, g k, g k) pixels, k cells on each side of a block.
-    lam: (N,), weight of the own image in the prior.
+    lam: weight of the own image in the prior, for the batch or (N,).
     """
     grid = saliency[0].shape[-1]
     # Saliency sums to 1 on any grid: divided so, all g^2 blocks, or a border about g long, weigh the same on any grid.
     beta, eta = terms.beta / (grid * 16), terms.eta / grid**2
-    down, from_down = _edges(cells, grid, beta, terms.gamma)
-    right, from_right = _edges((cells[0].mT, cells[1].mT), grid, beta, terms.gamma)
-    linear = saliency[1] - saliency[0] + from_down + from_right.mT + eta * _log_odds(lam, terms.n_labels)[:, None, None]
+    (down, right), (from_down, from_right) = _edges(cells, grid, beta, terms.gamma)
+    if isinstance(lam, Tensor):
+        prior: Tensor | float = eta * _log_odds(lam, terms.n_labels)[:, None, None]
+    else:  # known on the host, in the precision of the device
+        prior = (eta * _log_odds(torch.full((1,), lam, device='cpu'), terms.n_labels)).item()
+    linear = saliency[1] - saliency[0] + from_down + from_right.mT + prior
     return Energy(linear, eta * CURVATURE[terms.n_labels], down, right.mT, terms.n_labels - 1)
 
 
@@ -75,23 +81,24 @@ def _log_odds(lam: Tensor, n_labels: int) -> Tensor:
 
 
 def _edges(cells: tuple[Tensor, Tensor], grid: int, beta: float, gamma: float) -> tuple[Tensor, Tensor]:
-    """Return the weights of the edges downwards and what they add to the linear term, both (N, g, g).
+    """Return the weights of the edges and what they add to the linear term, both (2, N, g, g).
 
-    The differences d of the four ways to show two neighbours are split into a part for each block and a part for
-    disagreement. The latter is cut off at 0 (never needed for gamma <= 1 and pixels in [0, 1]): E has to stay convex.
+    First those downwards, then those to the right, for which the grids are turned. The differences d of the four ways
+    to show two neighbours are split into a part for each block and a part for disagreement. The latter is cut off at 0
+    (never needed for gamma <= 1 and pixels in [0, 1]): E has to stay convex.
     """
-    own, other = cells
-    same, own_above = _differences(own, own, grid), _differences(own, other, grid)
-    own_below, neither = _differences(other, own, grid), _differences(other, other, grid)
+    sides = torch.stack(cells)
+    ways = torch.stack((sides, sides.mT))  # direction, side, then the cells
+    (same, own_above), (own_below, neither) = _differences(ways[:, :, None], ways[:, None], grid).movedim(0, 2)
     weight = (beta + beta * gamma / 2 * (own_above + own_below - same - neither)).clamp(min=0)
-    linear = weight.new_zeros(len(weight), grid, grid)
-    linear[:, :-1] += beta * gamma / 2 * (own_above + same - own_below - neither)
-    linear[:, 1:] += beta * gamma / 2 * (own_below + same - own_above - neither)
-    return torch.cat((weight, torch.zeros_like(linear[:, :1])), dim=1), linear
+    linear = weight.new_zeros(*weight.shape[:2], grid, grid)
+    linear[..., :-1, :] += beta * gamma / 2 * (own_above + same - own_below - neither)
+    linear[..., 1:, :] += beta * gamma / 2 * (own_below + same - own_above - neither)
+    return F.pad(weight, (0, 0, 0, 1)), linear
 
 
 def _differences(above: Tensor, below: Tensor, grid: int) -> Tensor:
-    """Return the mean |difference| between the last cells of each block and the first ones below, (N, g - 1, g)."""
+    """Return the mean |difference| between the last cells of each block and the first ones below, (..., g - 1, g)."""
     k = above.shape[-2] // grid
-    last, first = above[:, :, k - 1 : -1 : k], below[:, :, k::k]
-    return (last - first).abs().mean(dim=1).unflatten(-1, (grid, -1)).mean(dim=-1)
+    last, first = above[..., k - 1 : -1 : k, :], below[..., k::k, :]
+    return (last - first).abs().mean(dim=-3).unflatten(-1, (grid, -1)).mean(dim=-1)

@@ -32,14 +32,14 @@ def saliency_of(partner: Partner, labels: Tensor | None, probe: Probe | None, gr
 def gradient_norm(gradient: Tensor) -> Tensor:
     """Return the norm over channels, (N, H, W), relative to each image's largest value.
 
-    Relative, because the squares of what a well-trained model gives are below the smallest float32; channel by channel,
-    because a reduction over a dimension in the middle is slow on the CPU.
+    Relative, because the squares of what a well-trained model gives are below the smallest float32; summed channel by
+    channel, because a reduction over a dimension in the middle is slow on the CPU.
     """
-    largest = gradient.amax(dim=(1, 2, 3)).float().clamp_(min=torch.finfo(torch.float32).tiny)[:, None, None]
-    squares = [(channel / largest).square_() for channel in gradient[:, :1].unbind(1)]
-    for channel in gradient[:, 1:].unbind(1):
-        squares[0].add_((channel / largest).square_())
-    return squares[0].sqrt_()
+    largest = gradient.amax(dim=(1, 2, 3), keepdim=True).float().clamp_(min=torch.finfo(torch.float32).tiny)
+    total, *others = (gradient / largest).square_().unbind(1)
+    for channel in others:
+        total.add_(channel)
+    return total.sqrt()
 
 
 def local_contrast(images: Tensor, window: int = 5) -> Tensor:

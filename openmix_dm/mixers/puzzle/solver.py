@@ -9,6 +9,8 @@ Grids lie one after another in one long row; a neighbour is a shift of it, and e
 0.
 """
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -32,9 +34,7 @@ def solve_relaxed(energy: Energy) -> Tensor:
         sweep.round()
     z = sweep.z.view_as(energy.linear)
     z = z if energy.steps > 1 else best_threshold(energy, z)
-    for _ in range(LINES):
-        z = improve_lines(energy, z)
-    return z
+    return improve_lines(energy, z, LINES)
 
 
 def best_threshold(energy: Energy, z: Tensor) -> Tensor:
@@ -54,31 +54,32 @@ class _Sweep:
         grid, count = energy.linear.shape[-1], energy.linear.numel()
         row = energy.linear.new_full((count + 2 * grid,), 0.5)
         self.z = row[grid : grid + count]
+        self.grids = self.z.view(-1, grid * grid)
         up, left = _shifted(energy.down, 1), _shifted(energy.right, 2)
         total = up.add(energy.down).add_(left).add_(energy.right).add_(energy.curvature).clamp_(min=1e-12)
         edges = ((-grid, up), (grid, energy.down), (-1, left), (1, energy.right))
         self.neighbours = [(row[grid + step :][:count], (weight / total).flatten()) for step, weight in edges]
         self.alone = ((energy.curvature - energy.linear) / (2 * total)).flatten()
-        self.colours = _chessboard(energy.linear)
-        self.strong = [colour * OVER for colour in self.colours]
+        self.colours, self.strong = _chessboard(grid, row.dtype, row.device)
         self.steps = energy.steps
 
     def relax(self) -> None:
         """Move each block beyond the minimum of its parabola."""
         for colour in self.strong:
-            self.z.lerp_(self.best(), colour).clamp_(0, 1)
+            self.grids.lerp_(self.best(), colour).clamp_(0, 1)
 
     def round(self) -> None:
         """Give each block its best label."""
         for colour in self.colours:
-            self.z.lerp_(self.best().clamp_(0, 1).mul_(self.steps).round_().div_(self.steps), colour)
+            self.grids.lerp_(self.best().clamp_(0, 1).mul_(self.steps).round_().div_(self.steps), colour)
 
     def best(self) -> Tensor:
         """Return the minimum of each block's parabola, given its neighbours."""
-        best = self.alone.clone()
-        for z, weight in self.neighbours:
+        (first, its_weight), *others = self.neighbours
+        best = torch.addcmul(self.alone, first, its_weight)
+        for z, weight in others:
             best.addcmul_(z, weight)
-        return best
+        return best.view_as(self.grids)
 
 
 def _shifted(weight: Tensor, dim: int) -> Tensor:
@@ -86,8 +87,10 @@ def _shifted(weight: Tensor, dim: int) -> Tensor:
     return weight.roll(1, dim)  # what comes around is the 0 of the last row or column
 
 
-def _chessboard(like: Tensor) -> list[Tensor]:
-    """Return 1 on the red blocks and 0 on the black ones, and the reverse, in the order of the row."""
-    places = torch.arange(like.shape[-1], device=like.device)
-    red = ((places[:, None] + places) % 2).to(like.dtype).expand_as(like).flatten()
-    return [red, 1 - red]
+@lru_cache(maxsize=64)
+def _chessboard(grid: int, dtype: torch.dtype, device: torch.device) -> tuple[list[Tensor], list[Tensor]]:
+    """Return 1 on the red blocks of a grid and 0 on the black ones, and the reverse; then both times OVER."""
+    places = torch.arange(grid, device=device)
+    red = ((places[:, None] + places) % 2).to(dtype).flatten()
+    colours = [red, 1 - red]
+    return colours, [colour * OVER for colour in colours]

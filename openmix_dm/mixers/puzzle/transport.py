@@ -22,12 +22,14 @@ def sources(visible: Tensor, saliency: Tensor, t_eps: float) -> Tensor:
     """
     side = visible.shape[-1]
     place, bid = _bids(visible.flatten(1), saliency.flatten(1), side, t_eps)
-    turn = torch.zeros_like(place[:, :, :1])
-    best = bid.new_zeros(len(bid), side**2 + 1)
-    for _ in range(side):
+    turn, best = torch.zeros_like(place[:, :, :1]), bid.new_zeros(len(bid), side**2 + 1)
+    at, offer = place[:, :, 0], bid[:, :, 0]
+    for _ in range(side - 1):
+        # Who has won a place bids for it in every round that follows, so that what it went for is never out of date.
+        best.scatter_reduce_(1, at, offer, 'amax')
+        turn += (offer < best.gather(1, at))[:, :, None]
         at, offer = place.gather(2, turn).squeeze(2), bid.gather(2, turn).squeeze(2)
-        best = torch.zeros_like(best).scatter_reduce(1, at, offer, 'amax')
-        turn = turn + (offer < best.gather(1, at))[:, :, None]
+    best.scatter_reduce_(1, at, offer, 'amax')
     won, home = best[:, :-1], torch.arange(side**2, device=best.device)
     return torch.where(won > 0, 2**BITS - 1 - (won & (2**BITS - 1)), home)
 
@@ -35,35 +37,37 @@ def sources(visible: Tensor, saliency: Tensor, t_eps: float) -> Tensor:
 def _bids(visible: Tensor, saliency: Tensor, side: int, t_eps: float) -> tuple[Tensor, Tensor]:
     """Return the places that each block bids for, one after another, and its bids, (N, g * g, g + 1).
 
+    Where there is nothing to gain the place is g * g, which is nowhere, and the bid 0.
+
     The blocks come in the order of their saliency: as the sum of all is 1, the r-th has at most 1 / r, and looks no
-    further than it can gain from. Four times more blocks at a time, that leaves a sixth of the work on 16 x 16.
+    further than it can gain from. Four times more blocks at a time, that leaves a sixth of the work on 16 x 16. On a
+    GPU small grids are so little work that all blocks look as far as the first.
     """
     saliency, block = saliency.sort(dim=1, descending=True, stable=True)
-    parts, first = [], 0
+    wanted = torch.arange(1, side + 2, dtype=torch.int16, device=visible.device)
+    fewest = side**2 if side <= 8 and visible.device.type != 'cpu' else 3
+    places, costs, first = [], [], 0
     while first < side**2:
-        part = slice(first, min(4 * first + 3, side**2))
+        part = slice(first, min(4 * first + fewest, side**2))
         reach = _reach(side, t_eps * (first + 1))
-        parts.append(_bids_within(reach, visible, saliency[:, part], block[:, part], side, t_eps))
+        place, cost = _nearest_visible(visible, block[:, part], side, reach, wanted)
+        places.append(place)
+        costs.append(cost)
         first = part.stop
-    return torch.cat([place for place, _ in parts], dim=1), torch.cat([bid for _, bid in parts], dim=1)
+    gain = torch.sub(saliency[:, :, None], torch.cat(costs, dim=1), alpha=t_eps).clamp_(min=0)
+    gain[:, :, -1] = 0
+    return torch.cat(places, dim=1).masked_fill_(gain == 0, side**2), _offer(gain, block)
 
 
-def _bids_within(
-    reach: int, visible: Tensor, saliency: Tensor, block: Tensor, side: int, t_eps: float
-) -> tuple[Tensor, Tensor]:
-    """Return places and bids of some blocks, which look at the nearest `reach` places only.
-
-    Where there is nothing to gain the place is g * g, which is nowhere, and the bid 0.
-    """
+def _nearest_visible(visible: Tensor, block: Tensor, side: int, reach: int, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the first, second, ... visible place from each block among its nearest `reach`, and how far it is."""
     order, distance = _by_distance(side, reach, visible.device)
     near = order.index_select(0, block.flatten()).view(*block.shape, -1)
     found = visible.gather(1, near[:, :, :-1].flatten(1)).view(*block.shape, -1)
-    wanted = torch.arange(1, side + 2, dtype=torch.int16, device=visible.device).expand(*block.shape, -1)
-    rank = torch.searchsorted(found.cumsum(dim=2, dtype=torch.int16), wanted.contiguous())
+    each = wanted.expand(*block.shape, -1).contiguous()
+    rank = torch.searchsorted(found.cumsum(dim=2, dtype=torch.int16), each)
     far = distance.index_select(0, block.flatten()).view_as(near).gather(2, rank)
-    gain = torch.sub(saliency[:, :, None], far, alpha=t_eps).clamp_(min=0)
-    gain[:, :, -1] = 0
-    return near.gather(2, rank).masked_fill_(gain == 0, side**2), _offer(gain, block)
+    return near.gather(2, rank), far
 
 
 def _offer(gain: Tensor, block: Tensor) -> Tensor:
@@ -100,10 +104,20 @@ def take_blocks(images: Tensor, rows: Tensor, source: Tensor) -> Tensor:
     """
     _, channels, height, width = images.shape
     side = int(source.shape[1] ** 0.5)
-    tall = height // side
     pieces = images.reshape(-1, width // side)
-    inside = torch.arange(tall, device=images.device)[:, None] * side
-    image = (rows[:, None] * channels + torch.arange(channels, device=images.device)) * (height * side)
-    block = source.div(side, rounding_mode='floor') * (tall * side) + source % side
-    index = image[:, :, None, None, None] + block.view(-1, 1, side, 1, side) + inside
+    blocks, inside = _piece_numbers(side, channels, height // side, images.device)
+    image = (rows * (channels * height * side)).view(-1, 1, 1, 1, 1)
+    index = image + blocks[source].view(-1, 1, side, 1, side) + inside
     return pieces.index_select(0, index.flatten()).view(-1, channels, height, width)
+
+
+@lru_cache(maxsize=64)
+def _piece_numbers(side: int, channels: int, tall: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return the number of each block's first piece in an image, (g * g,), and of its other pieces from there on.
+
+    The latter are those of its pixel rows in all channels, (C, 1, rows, 1).
+    """
+    block = torch.arange(side**2, device=device)
+    first = block.div(side, rounding_mode='floor') * (tall * side) + block % side
+    row, channel = torch.arange(tall, device=device), torch.arange(channels, device=device)
+    return first, (channel[:, None] * (side * tall * side) + row * side).view(channels, 1, tall, 1)

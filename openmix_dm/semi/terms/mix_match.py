@@ -14,6 +14,7 @@ from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce, squared_error, trusted
 from openmix_dm.semi.terms.mixing import fold_lam, image_mixer
 from openmix_dm.utils.checks import non_negative, one_of
+from openmix_dm.utils.host_tensors import to_device
 
 DISTANCES = {'mse': squared_error, 'soft': soft_ce}
 
@@ -62,7 +63,7 @@ class MixAll(Term):
         others = [view_of(step.others.views, view, 'unlabelled') for view in self.views]
         rows = torch.cat([view_of(step.labelled.views, 0, 'labelled'), *others])
         lam = fold_lam(self.mixer.draw_lam(len(rows), rows.device), 'max')
-        order = torch.randperm(len(rows), device='cpu').to(rows.device, non_blocking=True)
+        order = to_device(torch.randperm(len(rows), device='cpu'), rows.device)
         pair = self.mixer.pair(rows, rows[order], lam)
         images = plan.add('mixed', pair.inputs, self.where)
 

@@ -12,6 +12,7 @@ from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.utils.checks import non_negative
+from openmix_dm.utils.host_tensors import to_device
 
 QUARTERS = 4
 
@@ -43,7 +44,7 @@ class Rotation(Term):
     def plan(self, step: Step, plan: Plan) -> Finish:
         """Turn the images."""
         images = view_of(step.others.views, self.view, 'unlabelled')
-        quarters = torch.randint(QUARTERS, (len(images),), device='cpu').to(images.device, non_blocking=True)
+        quarters = to_device(torch.randint(QUARTERS, (len(images),), device='cpu'), images.device)
         request = plan.add('turned', turn(images, quarters), self.where)
 
         def finish(outputs: Outputs, pseudo: PseudoLabels | None) -> dict[str, Part]:
