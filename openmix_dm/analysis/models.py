@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from openmix_dm.config.plain import building_from
 from openmix_dm.errors import ConfigError
 from openmix_dm.evaluation.pixels import logits_of
 from openmix_dm.evaluation.predictions import SavedPredictions
@@ -131,8 +132,9 @@ def load_models(selection: ModelSelection, least: int = 1) -> list[NamedModel]:
     trained = [open_trained(place, config, selection.ema, options, imports=imports) for config, place in pairs]
     names = selection.names or distinct_names(trained)
     built: list[EvalData] = []
-    for each in trained:
-        built.append(eval_data(each, selection.batch_size, built))
+    for each, (config, _) in zip(trained, pairs, strict=True):
+        with building_from(each.config.filename, given=config is not None):
+            built.append(eval_data(each, selection.batch_size, built))
     return [NamedModel(name, each, data) for name, each, data in zip(names, trained, built, strict=True)]
 
 

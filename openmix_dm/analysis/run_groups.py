@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.runs.folder import RUN, RunFolder
+from openmix_dm.runs.folder import RUN, RunFolder, warn
 
 Groups = dict[str, list['Run']]
 
@@ -43,7 +43,9 @@ def group_by_name(runs: Sequence[Run]) -> Groups:
 
 def _open(path: Path) -> Run:
     folder = RunFolder(path)
-    summary = folder.read()
+    summary, problem = folder.open()
+    for text in filter(None, (problem, folder.metrics_problem())):
+        warn(f'{path}: {text}')
     place = path.absolute()
     name = place.parent.name if place.name.startswith('seed') else place.name
     return Run(name, int(summary.get('seed', 0)), folder, summary)

@@ -1,12 +1,12 @@
 """Weights from a file into a backbone, all of them or none."""
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
+
+from openmix_dm.utils.tensor_files import read_tensor_file
 
 Weights = dict[str, Tensor]
 PUBLISHED = 'timm'  # `pretrained='timm'` asks for what timm publishes instead of a file
@@ -38,12 +38,12 @@ def _read_safetensors(path: Path) -> Any:
 
 def _read_pickle(path: Path) -> Any:
     try:
-        return torch.load(path, map_location='cpu', weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        return read_tensor_file(path)[0]
+    except ValueError as error:
         raise ValueError(
             f'{path}: expected tensors and plain data saved by torch.save, got a damaged file or one that holds code, '
             'which is not run'
-        ) from error
+        ) from (error.__cause__ or error)
 
 
 def unwrap(content: Any, source: str) -> Weights:

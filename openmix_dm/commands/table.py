@@ -4,13 +4,14 @@ import argparse
 import os
 import shlex
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from openmix_dm.commands.command_line import check_parent, run_command
-from openmix_dm.errors import ConfigError, Preempted
+from openmix_dm.errors import ConfigError, DataError, Preempted
 from openmix_dm.launch.processes import listening
 from openmix_dm.paper.paper_tables import paper_tables, supervised_tables
 from openmix_dm.tables import slurm_array
@@ -51,6 +52,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_run(commands)
     add_status(commands)
     add_collect(commands)
+    add_doctor(commands)
     return parser.parse_args(arguments)
 
 
@@ -100,6 +102,14 @@ def add_collect(commands: Any) -> None:
     parser.set_defaults(work=collect_table)
 
 
+def add_doctor(commands: Any) -> None:
+    """Add `doctor [TABLE]`."""
+    parser = commands.add_parser('doctor', help='what is damaged, stale or left over in the work dirs, and what to do')
+    add_table(parser, nargs='?')
+    parser.add_argument('--trials', type=int, help="runs of each config (the table's: 3)")
+    parser.set_defaults(work=examine_runs)
+
+
 def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Add the table, and where its runs are."""
     parser.add_argument('table', metavar='TABLE', nargs=nargs, help="a name of `list`, the paper's number, or a file")
@@ -146,10 +156,31 @@ def show_status(args: argparse.Namespace) -> None:
     print('\n'.join(status_lines(find_table(args.table), args.work_dirs, args.trials)))
 
 
+def examine_runs(args: argparse.Namespace) -> None:
+    """Print what is wrong with the runs of a table, or with all in the work dirs; fail if something is damaged."""
+    from openmix_dm.runs.doctor import examine, find_runs  # reads checkpoints: torch
+
+    if args.table is None:
+        folders = find_runs(args.work_dirs)
+    else:
+        folders = [run.folder for run in runs_of(find_table(args.table), args.work_dirs, trials=args.trials)]
+    findings = [finding for folder in folders if folder.is_dir() for finding in examine(folder)]
+    for finding in findings:
+        print(f'{finding.kind:8} {finding.place}: {finding.problem}\n         -> {finding.advice}')
+    counts = Counter(finding.kind for finding in findings)
+    print(f'{len(folders)} runs: ' + (', '.join(f'{count} {kind}' for kind, count in counts.items()) or 'all is well'))
+    if counts['damaged']:
+        raise DataError(f'{counts["damaged"]} files are damaged, see above')
+
+
 def collect_table(args: argparse.Namespace) -> None:
     """Collect a table and print it, or write it to a file."""
     check_parent('--out', args.out)
     results = collect(find_table(args.table), args.work_dirs, args.trials)
+    for problem in results.problems():
+        print(f'openmix_dm: warning: {problem}', file=sys.stderr)
+    if results.problems():
+        print(f'openmix_dm: {next_step("doctor", args)} says what to do about it', file=sys.stderr, flush=True)
     given = FORMATS[args.format](results)
     if args.out is None:
         print(given, end='')

@@ -4,7 +4,7 @@ import ast
 import hashlib
 import importlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -169,61 +169,3 @@ def import_packages(names: Sequence[str]) -> None:
             importlib.import_module(name)
         except ImportError as error:
             raise ConfigError(f'{name} cannot be imported ({error}); is its folder on PYTHONPATH?') from None
-
-
-def read_plain_config(path: Path, imports: Sequence[str] = ()) -> Config:
-    """Read the config of a run folder to build from it; see `read_plain_values`.
-
-    Args:
-        path: its config.py.
-        imports: packages that the user trusts: a dotted type is taken from it only if its top package is one of them.
-    """
-    values = read_plain_values(path)
-    _check_types(values, path, {name.split('.')[0] for name in imports})
-    return Config(values, filename=str(path))
-
-
-def read_plain_values(path: Path) -> dict[str, Any]:
-    """Read a config that is nothing but `name = literal` lines, as run folders hold it; code is refused, never run.
-
-    So a folder from anybody is safe to open.
-    """
-    try:
-        tree = ast.parse(path.read_text())
-        return dict(_assignment(statement) for statement in tree.body)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ConfigError(
-            f'{path} is not the plain config of a run folder ({error}), and it is not run as code; if you trust it, '
-            'give it as a config beside the checkpoint'
-        ) from None
-
-
-def _check_types(value: Any, path: Path, trusted: Collection[str]) -> None:
-    """Refuse dotted types: mmengine's registries import whatever they name, `os.system` too."""
-    if isinstance(value, dict):
-        kind = value.get('type')
-        if kind is not None and not _is_plain(kind, trusted):
-            raise ConfigError(
-                f'{path} asks for the type {kind!r}; only names of registered classes are taken from it, and '
-                'dotted ones of packages that you name (imports=[...], or --import)'
-            )
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    for each in inner:
-        _check_types(each, path, trusted)
-
-
-def _is_plain(kind: Any, trusted: Collection[str]) -> bool:
-    """Say whether a type is a registered name; one `/` is allowed, as in torchvision/ColorJitter."""
-    if not isinstance(kind, str):
-        return False
-    package, _, name = kind.rpartition('/')
-    plain_name = name.isidentifier() and (not package or package.isidentifier())
-    return plain_name or kind.split('.')[0] in trusted
-
-
-def _assignment(statement: ast.stmt) -> tuple[str, Any]:
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-        if isinstance(target, ast.Name):
-            return target.id, ast.literal_eval(statement.value)
-    raise ValueError(f'line {statement.lineno} is not `name = value`')

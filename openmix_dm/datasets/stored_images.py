@@ -1,6 +1,5 @@
 """Small images as prepared arrays: root/<split>_{images,labels}.npy and an index with their hashes."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from openmix_dm.datasets.reading.verified import has_hash
 from openmix_dm.datasets.roots import how_to_prepare, resolve_root
 from openmix_dm.datasets.tensor_images import TensorImages
-from openmix_dm.errors import DataError
+from openmix_dm.errors import DataError, first_line
 from openmix_dm.utils.checks import one_of
-from openmix_dm.utils.files import sha256_of
+from openmix_dm.utils.sealed import read_sealed
 
 INDEX = 'index.json'  # {'name', 'source', 'classes': [...], 'splits': {split: {'shape': [...], 'sha256': {file: ...}}}}
 
@@ -43,9 +43,10 @@ class StoredImages(TensorImages):
             raise DataError(f'{self.folder} has no {self.title} as it is prepared; {self._todo()}')
         index = read_index(self.folder, self.name)
         self.classes: list[str] = index['classes']
+        sums = index['splits'].get(split, {}).get('sha256', {})
         images = self._load(f'{split}_images.npy', memory_mapped=self.memory_mapped)
         labels = self._load(f'{split}_labels.npy')
-        self._check(split, images, labels, index)
+        self._check(split, images, labels, sums)
         super().__init__(torch.from_numpy(images), torch.from_numpy(labels), transforms)
 
     def _load(self, file: str, memory_mapped: bool = False) -> np.ndarray:
@@ -54,19 +55,19 @@ class StoredImages(TensorImages):
             return np.load(path, mmap_mode='c' if memory_mapped else None, allow_pickle=False)
         except FileNotFoundError:
             raise DataError(f'{path} is not there, although {INDEX} lists it; {self._todo()}') from None
-        except (OSError, ValueError, EOFError) as error:
-            raise DataError(f'{path} cannot be read as an array ({error}); {self._todo()}') from error
+        except Exception as error:  # numpy tokenizes a header: a damaged one raises what Python's parser does, too
+            raise DataError(f'{path} cannot be read as an array ({first_line(error)}); {self._todo()}') from error
 
-    def _check(self, split: str, images: np.ndarray, labels: np.ndarray, index: dict[str, Any]) -> None:
+    def _check(self, split: str, images: np.ndarray, labels: np.ndarray, sums: dict[str, str]) -> None:
         shape = (len(labels), 3, self.image_size, self.image_size)
         if images.dtype != np.uint8 or images.shape != shape or labels.dtype != np.int64:
             got = f'{images.dtype} {images.shape} with {len(labels)} labels of {labels.dtype}'
             raise DataError(f'{self.folder / split}_images.npy: expected uint8 {shape}, got {got}; {self._todo()}')
-        path = self.folder / f'{split}_labels.npy'
-        check_labels(path, labels, self.num_classes)
-        expected = index['splits'].get(split, {}).get('sha256', {}).get(path.name)
-        if sha256_of(path) != expected:  # of the images only `prepare_data.py check` asks: they are large
-            raise DataError(f'{path} is not what {self.folder / INDEX} says (sha256 {expected}); {self._todo()}')
+        check_labels(self.folder / f'{split}_labels.npy', labels, self.num_classes)
+        for path in (self.folder / f'{split}_{what}.npy' for what in ('labels', 'images')):
+            expected = sums.get(path.name)
+            if not has_hash(path, expected):
+                raise DataError(f'{path} is not what {self.folder / INDEX} says (sha256 {expected}); {self._todo()}')
 
     def _todo(self) -> str:
         return how_to_prepare(self.name, self.folder)
@@ -76,9 +77,13 @@ def read_index(folder: Path, name: str) -> dict[str, Any]:
     """Return what prepare_data.py wrote down about the arrays in a folder."""
     path = folder / INDEX
     try:
-        index = json.loads(path.read_text(encoding='utf-8'))
+        index = read_sealed(path)
         found = index['name'], index['classes'], index['splits']
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if not all(isinstance(entry['sha256'], dict) for entry in index['splits'].values()):
+            raise ValueError('splits without hashes')
+        if not isinstance(index['classes'], list):
+            raise ValueError('classes are no list')
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f'{path} cannot be read ({error!r}); {how_to_prepare(name, folder)}') from error
     if found[0] != name:
         raise DataError(f'{folder} holds {found[0]}, expected {name}; give another root')

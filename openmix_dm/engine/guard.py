@@ -17,7 +17,7 @@ from openmix_dm.launch.signals import stop_request
 from openmix_dm.structures import tensors_in
 from openmix_dm.utils.dist import several_ranks
 from openmix_dm.utils.files import write_atomically
-from openmix_dm.utils.host_copy import HostCopy
+from openmix_dm.utils.transfers import HostCopy
 
 
 class LossGuard:

@@ -11,7 +11,7 @@ from torch import nn
 
 from openmix_dm.engine.optim.schedules import replay, same_schedules
 from openmix_dm.errors import CheckpointError
-from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, weights_in
+from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, save_file, usable, weights_in
 from openmix_dm.utils.dist import agree
 from openmix_dm.utils.modules import digest
 from openmix_dm.version import __version__
@@ -95,10 +95,13 @@ class ResumableRunner(Runner):
             self.store.clean() if self.rank == 0 else None
             found = self.store.newest(self.logger.warning)
             if found is not None:
-                self._restore(*found)
+                with usable(found[0]):
+                    self._restore(*found)
         elif self._load_from is not None:
             state = load_file(self._load_from)
-            self._restore(Path(self._load_from), state) if self._resume else self.load_weights(self._load_from, state)
+            with usable(self._load_from):
+                restore = self._restore if self._resume else self.load_weights
+                restore(Path(self._load_from), state)
         agree(lambda: {'the iteration': self.iter, 'the weights': digest(*self.bare_model.state_dict().values())})
 
     def _restore(self, path: Path, state: dict[str, Any]) -> None:

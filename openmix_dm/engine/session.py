@@ -14,7 +14,7 @@ from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
 from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
-from openmix_dm.runs.checkpoints import CheckpointStore, load_file
+from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
 from openmix_dm.runs.folder import BOARD, RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.utils.dist import decide_together, wait_for_all
@@ -34,6 +34,7 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
         def take_folder() -> None:
             folder.check_same(config, allow_change) if config.resume else folder.check_unused()
             held.enter_context(locked(folder.path))
+            folder.check_place()
 
         decide_together(take_folder)
         run(config, folder, rank, world_size)
@@ -121,7 +122,8 @@ def evaluate_checkpoint(
         # what mmengine's test loop writes on the side is thrown away with the folder
         config.resume, config.launcher, config.work_dir = False, launcher, folder
         runner = build_runner(config, phases=('test',))
-        runner.load_weights(checkpoint, state, ema=ema)
+        with usable(checkpoint):
+            runner.load_weights(checkpoint, state, ema=ema)
         metrics = runner.test()
         runner.close()
         return {name: float(value) for name, value in metrics.items()} if rank == 0 else None

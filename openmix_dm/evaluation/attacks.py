@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from openmix_dm.evaluation.pixels import check_pixels, logits_of
 from openmix_dm.utils.checks import non_negative, positive
-from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import evaluating
+from openmix_dm.utils.transfers import to_device
 
 EPS = 8 / 255
 Attack = Callable[[nn.Module, Tensor, Tensor], Tensor]

@@ -11,7 +11,7 @@ from mmengine.dist import all_gather_object, get_rank
 from mmengine.evaluator import BaseMetric
 from torch import Tensor
 
-from openmix_dm.errors import DataError
+from openmix_dm.errors import DataError, first_line
 from openmix_dm.registry import METRICS
 
 
@@ -37,8 +37,8 @@ def read_predictions(path: Path) -> SavedPredictions:
     try:
         with np.load(path, allow_pickle=False) as file:
             return SavedPredictions(file['predictions'], file['labels'])
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f'{path} is not a file that test.py --hits wrote: {error}') from None
+    except Exception as error:  # zipfile, zlib and numpy have no common one for what a damaged archive can raise
+        raise DataError(f'{path} is not a file that test.py --hits wrote: {first_line(error)}') from None
 
 
 @METRICS.register_module()

@@ -11,6 +11,7 @@ import torch
 from mmengine.config import Config
 from torch import Tensor, nn
 
+from openmix_dm.config.plain import building_from
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import CheckpointError, ConfigError, Failure
 from openmix_dm.registry import DATASETS, TRANSFORMS
@@ -36,8 +37,9 @@ def load(
 ) -> LoadedModel:
     """Load a run folder, a published folder or a checkpoint; see openmix_dm.load."""
     trained = open_trained(place, config, ema, device=device, imports=imports)
-    classes = class_names(trained.config, trained.model, trained.checkpoint.parent)
-    return LoadedModel(trained.model, transform_of(trained.config, trained.model), classes)
+    with building_from(trained.config.filename, given=config is not None):
+        classes = class_names(trained.config, trained.model, trained.checkpoint.parent)
+        return LoadedModel(trained.model, transform_of(trained.config, trained.model), classes)
 
 
 def class_names(config: Config, model: nn.Module, folder: Path) -> list[str]:

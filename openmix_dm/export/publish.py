@@ -14,6 +14,7 @@ from openmix_dm.export.loaded_model import CARD, class_names, load
 from openmix_dm.runs.folder import CONFIG, RunFolder
 from openmix_dm.runs.model import SUMS, WEIGHTS, TrainedModel
 from openmix_dm.utils.files import sha256_of, write_atomically
+from openmix_dm.utils.tensor_files import CONTENT_SUM, content_hash
 from openmix_dm.version import __version__
 
 KEPT = ('final', 'seed', 'hours', 'images_per_s', 'peak_memory_mb', 'hardware', 'world_size', 'config_hash', 'proof')
@@ -26,7 +27,9 @@ def publish(trained: TrainedModel, out: Path, ema: bool = False) -> None:
     if out.exists() and any(out.iterdir()):
         raise ConfigError(f'{out} is not empty: nothing is overwritten')
     out.mkdir(parents=True, exist_ok=True)
-    save_file(weights_of(trained.model), out / WEIGHTS, metadata={'format': 'pt', 'openmix_dm': __version__})
+    weights = weights_of(trained.model)
+    described = {'format': 'pt', 'openmix_dm': __version__, CONTENT_SUM: content_hash(weights)}
+    save_file(weights, out / WEIGHTS, metadata=described)
     write_atomically(out / CONFIG, configs.to_text(public_config(trained.config)))
     write_atomically(out / CARD, json.dumps(card(trained, ema), indent=1, allow_nan=False) + '\n')
     sums = [f'{sha256_of(out / name)}  {name}\n' for name in (WEIGHTS, CONFIG, CARD)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from openmix_dm.launch.early_signals import SIGNALS
+from openmix_dm.utils.files import append_plainly
 
 GRACE_SECONDS = 60  # to write a checkpoint after a signal
 
@@ -42,7 +43,7 @@ def listening() -> Iterator[Stops]:
 
 def launch(command: Sequence[str], log: Path, environment: dict[str, str]) -> 'subprocess.Popen[bytes]':
     """Start a process that outlives a Ctrl-C in the terminal; its words go to a log."""
-    with log.open('ab') as file:
+    with append_plainly(log) as file:
         file.write(f'$ {" ".join(command)}\n'.encode())
         file.flush()
         return subprocess.Popen(

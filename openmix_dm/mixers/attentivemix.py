@@ -16,8 +16,8 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.teacher import IMAGENET_MEAN, IMAGENET_STD, leave_out_teacher, pixels_of
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
-from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import full_precision
+from openmix_dm.utils.transfers import to_device
 
 
 @MIXERS.register_module()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from openmix_dm.mixers.partner import PARTNERS, Given, Partner, draw_partner
 from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
 from openmix_dm.utils.checks import one_of, positive
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 LabelSource = Literal['pixels', 'drawn', 'attention']
 Lam = float | Tensor  # one for the batch, or (N,): one for each sample

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from openmix_dm.mixers.base import Lam
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 
 class Box(NamedTuple):

@@ -16,7 +16,7 @@ from torch import Tensor
 from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import in_range, non_negative
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 
 @MIXERS.register_module()

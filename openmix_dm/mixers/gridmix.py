@@ -14,7 +14,7 @@ from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import in_range, positive, positive_range
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 Range = tuple[float, float]
 DRAWS = 5  # uniform numbers for a mask: holes, area, aspect, top, left

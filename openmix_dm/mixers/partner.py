@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 PARTNERS = ('shift', 'permutation')
 

@@ -14,7 +14,7 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.checks import one_of
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 INTERPOLATIONS = ('nearest', 'bilinear')
 

@@ -17,7 +17,7 @@ from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.teacher import pixels_of
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import MixedPair, Probe
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 PART = 2**20  # pixels and channels that are looked at together on a CPU: 4 MB
 

@@ -15,7 +15,7 @@ from openmix_dm.mixers.base import Lam, MaskMixer
 from openmix_dm.mixers.boxes import outside_mask
 from openmix_dm.registry import MIXERS
 from openmix_dm.utils.checks import positive_range
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 AREA = 2 * math.pi  # of a blob of sigma 1
 

@@ -24,8 +24,8 @@ from openmix_dm.mixers.transmix import distribution, require_attention
 from openmix_dm.registry import BACKBONES, MIXERS
 from openmix_dm.structures import MixedPair, Probe
 from openmix_dm.utils.checks import in_range, one_of
-from openmix_dm.utils.host_tensors import to_device
 from openmix_dm.utils.modules import full_precision
+from openmix_dm.utils.transfers import to_device
 
 BLOCKS = 8  # leave over half a token of 14 x 14 on average; these are taken one by one
 ASPECT = 1 / 0.3  # sides differ by at most this factor

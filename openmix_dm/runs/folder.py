@@ -1,8 +1,10 @@
 """The folder of one run: `run.json` says what it is and how it went, `metrics.jsonl` holds every number."""
 
+import hashlib
 import json
 import platform
 import statistics
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -12,10 +14,20 @@ from typing import Any
 import torch
 from mmengine.config import Config
 
-from openmix_dm.config.load import fingerprint, plain, read_plain_values, to_text
+from openmix_dm.config.load import fingerprint, plain, to_text
+from openmix_dm.config.plain import read_plain_values
 from openmix_dm.errors import ConfigError
-from openmix_dm.runs.records import METRICS, Record, all_numbers, final_numbers, read_records
-from openmix_dm.utils.files import write_atomically
+from openmix_dm.runs.records import (
+    METRICS,
+    Record,
+    all_numbers,
+    count_unreadable,
+    final_numbers,
+    last_record,
+    read_records,
+)
+from openmix_dm.utils.files import hash_start, others_can_write, sha256_of, write_atomically
+from openmix_dm.utils.sealed import read_sealed, seal
 from openmix_dm.version import __version__
 
 RUN, CONFIG, LOG, BOARD = 'run.json', 'config.py', 'train.log', 'tensorboard'
@@ -40,6 +52,20 @@ class RunFolder:
                 f'{self.path} holds a run already; go on with it by --resume, or choose another folder with --work-dir'
             )
 
+    def check_place(self) -> None:
+        """Refuse links in the place of our files: what we write would go elsewhere; warn where others can put some."""
+        for name in (RUN, CONFIG, LOG, METRICS, MARKER, BOARD):
+            if (self.path / name).is_symlink():
+                raise ConfigError(
+                    f'{self.path / name} is a link, and nothing is written through one; remove it, or choose another '
+                    'folder with --work-dir'
+                )
+        problem = self.open()[1]
+        if problem:
+            warn(f'{self.path}: {problem}; what it said is lost, and the run goes on from its checkpoints')
+        if others_can_write(self.path):
+            warn(f'others can write to {self.path}, and so change this run; chmod go-w ends that')
+
     def check_same(self, config: Config, allowed: Sequence[str] = ()) -> None:
         """Refuse to go on with another config, except for keys that are allowed to change."""
         changed = self.changes(config)
@@ -55,7 +81,7 @@ class RunFolder:
         """Return what differs from the config that the run was started with: key -> (before, now)."""
         if not (self.path / CONFIG).exists():
             return {}
-        before, after = _flat(read_plain_values(self.path / CONFIG)), _flat(plain(config))
+        before, after = _flat(self.settings()), _flat(plain(config))
         keys = sorted(before.keys() | after.keys())
         return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
 
@@ -63,9 +89,14 @@ class RunFolder:
         """Write config.py and run.json at the start, or at the continuation, of a run."""
         self.path.mkdir(parents=True, exist_ok=True)
         (self.path / MARKER).unlink(missing_ok=True)
-        write_atomically(self.path / CONFIG, to_text(config))
         before = self.read()
+        if before:
+            self.update(sums={})  # first: a kill in between must not make a good file look damaged
+        text = to_text(config).encode()
+        write_atomically(self.path / CONFIG, text)
         self.update(
+            sums={CONFIG: hashlib.sha256(text).hexdigest()},
+            epochs=config.get('train_cfg', {}).get('max_epochs'),
             id=before.get('id') or uuid.uuid4().hex[:12],
             config=str(config.filename),
             config_hash=fingerprint(config),
@@ -82,18 +113,21 @@ class RunFolder:
 
     def finish(self, state: str, seconds: float, exit_code: int = 0) -> None:
         """Write how the run ended, and its final numbers."""
-        before = self.read()
+        before, metrics = self.read(), self.path / METRICS
+        size = metrics.stat().st_size if metrics.is_file() else 0
         rates = [record['images_per_s'] for record in self.records('train') if record.get('images_per_s')]
         memory = [record['memory_mb'] for record in self.records('train') if record.get('memory_mb')]
         self.update(
             state=state,
             exit_code=exit_code,
             end=now(),
+            epoch=last['epoch'] if (last := last_record(metrics, 'train')) else 0,
             hours=before.get('hours_before', 0.0) + seconds / 3600,
             images_per_s=round(statistics.median(rates), 1) if rates else None,
             peak_memory_mb=round(max(memory), 1) if memory else None,
             final=self.final(),
             values=all_numbers(self.records('val')),
+            sums={**(before.get('sums') or {}), METRICS: {'bytes': size, 'sha256': hash_start(metrics, size)}},
         )
 
     def mark_preempted(self, reason: str) -> None:
@@ -101,16 +135,54 @@ class RunFolder:
         write_atomically(self.path / MARKER, f'{now()} {reason}\n')
 
     def read(self) -> dict[str, Any]:
-        """Return run.json, empty if there is none."""
+        """Return run.json, empty if there is none, or none that can be read: `open` says what is wrong with it."""
+        return self.open()[0]
+
+    def open(self) -> tuple[dict[str, Any], str]:
+        """Return run.json, and what is wrong with it: one damaged file must not end what looks at many."""
         try:
-            return json.loads((self.path / RUN).read_text())
+            values = read_sealed(self.path / RUN, follow=False)
+            check_shapes(values)
         except FileNotFoundError:
-            return {}
+            return {}, ''
+        except (OSError, ValueError) as error:
+            return {}, f'{RUN} cannot be read: {error}'
+        return values, ''
 
     def update(self, **values: Any) -> None:
         """Change entries of run.json."""
-        text = json.dumps({**self.read(), **values}, indent=1, allow_nan=False)
-        write_atomically(self.path / RUN, text + '\n')
+        write_atomically(self.path / RUN, json.dumps(seal({**self.read(), **values}), indent=1, allow_nan=False) + '\n')
+
+    def settings(self) -> dict[str, Any]:
+        """Return the config that the run was started with; say so if it was changed since."""
+        if problem := self.config_problem():
+            warn(f'{self.path}: {problem}')
+        return read_plain_values(self.path / CONFIG)
+
+    def config_problem(self) -> str:
+        """Say whether config.py is not the one that run.json has the hash of; people edit it, and bits flip."""
+        expected = (self.read().get('sums') or {}).get(CONFIG)
+        try:
+            same = expected is None or sha256_of(self.path / CONFIG) == expected
+        except OSError as error:
+            return f'{CONFIG} cannot be read: {error.strerror}'
+        return '' if same else f'{CONFIG} was changed after the run had written it ({RUN} has its hash)'
+
+    def metrics_problem(self) -> str:
+        """Say what is wrong with metrics.jsonl; nothing if it is whole.
+
+        The sum in run.json is of what a finished start left, and goes when the next one begins: lines that a run in
+        progress has written carry their own.
+        """
+        expected = (self.read().get('sums') or {}).get(METRICS)
+        if (self.path / METRICS).is_symlink():
+            return f'{METRICS} is a link, which is not followed'
+        if expected is not None and hash_start(self.path / METRICS, expected['bytes']) == expected['sha256']:
+            return ''
+        lost = count_unreadable(self.path / METRICS)
+        if lost:
+            return f'{lost} lines of {METRICS} are damaged'
+        return '' if expected is None else f'{METRICS} is not what was written: lines are missing or were changed'
 
     def records(self, kind: str | None = None) -> list[Record]:
         """Return the lines of metrics.jsonl, all or those of a kind ('train', 'val')."""
@@ -119,6 +191,34 @@ class RunFolder:
     def final(self) -> dict[str, float]:
         """Return the numbers for a table, by the validations so far."""
         return final_numbers(self.records('val'))
+
+
+SHAPES: dict[str, Any] = {  # of the entries of run.json that are computed with
+    **dict.fromkeys(('state', 'id', 'start', 'config', 'config_hash'), str),
+    **dict.fromkeys(('final', 'values', 'sums'), dict),
+    **dict.fromkeys(('hours', 'hours_before', 'images_per_s', 'peak_memory_mb'), int | float),
+    **dict.fromkeys(('exit_code', 'epoch', 'epochs', 'seed'), int),
+    'resumed': list,
+}
+
+
+def check_shapes(values: dict[str, Any]) -> None:
+    """Refuse entries of run.json that nobody could have meant: it may be of an older version, or of anybody."""
+    for name, shape in SHAPES.items():
+        if values.get(name) is not None and not isinstance(values[name], shape):
+            raise ValueError(f'{name} is {values[name]!r:.50}')
+    numbers = {'final': values.get('final') or {}, **(values.get('values') or {})}
+    for name, each in numbers.items():
+        if not isinstance(each, dict) or not all(isinstance(number, int | float) for number in each.values()):
+            raise ValueError(f'{name} is {each!r:.50}')
+    metrics = (values.get('sums') or {}).get(METRICS, {'bytes': 0, 'sha256': ''})
+    if not isinstance(metrics, dict) or not isinstance(metrics.get('bytes'), int) or 'sha256' not in metrics:
+        raise ValueError(f'sums is {metrics!r:.50}')
+
+
+def warn(text: str) -> None:
+    """Say something that no result depends on."""
+    print(f'openmix_dm: warning: {text}', file=sys.stderr, flush=True)
 
 
 def hardware() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.errors import ConfigError, ResourceError
+from openmix_dm.utils.files import read_plainly
 
 LOCK = 'lock.json'
 HEARTBEAT, STALE = 30.0, 600.0  # seconds
@@ -44,8 +45,8 @@ def held(folder: Path) -> bool | None:
     """Say, without touching the lock, whether a living job holds a run folder; None where there is no lock."""
     path = folder / LOCK
     try:
-        holder, age = json.loads(path.read_text() or '{}'), time.time() - path.stat().st_mtime
-    except (OSError, ValueError):
+        holder, age = _parse(read_plainly(path)), time.time() - path.stat().st_mtime
+    except OSError:
         return None
     here = holder.get('host') == platform.node()
     return abs(age) <= STALE and (not here or Path('/proc', str(holder.get('pid'))).exists())
@@ -55,7 +56,7 @@ def _acquire(folder: Path) -> int:
     path = folder / LOCK
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         raise ResourceError(
             f'the run folder {folder} cannot be written ({error.strerror}); choose another --work-dir'
@@ -118,9 +119,18 @@ def _ourselves() -> dict[str, Any]:
 
 def _read(handle: int) -> dict[str, Any]:
     try:
-        return json.loads(os.pread(handle, 4096, 0) or b'{}')
-    except ValueError:
+        return _parse(os.pread(handle, 4096, 0))
+    except OSError:
         return {}
+
+
+def _parse(content: bytes) -> dict[str, Any]:
+    """Return who holds a lock, nobody if it is damaged: then its age tells."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _show_life(path: Path, ended: threading.Event) -> None:

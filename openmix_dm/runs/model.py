@@ -1,6 +1,5 @@
 """Models from configs, and trained ones from their folders or files."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,14 @@ from mmengine.config import Config
 from torch import Tensor, nn
 
 from openmix_dm.config.check_built import refusing
-from openmix_dm.config.load import import_packages, load_config, merge_options, read_plain_config
-from openmix_dm.errors import CheckpointError, ConfigError
+from openmix_dm.config.load import import_packages, load_config, merge_options
+from openmix_dm.config.plain import building_from, read_plain_config
+from openmix_dm.errors import CheckpointError, ConfigError, first_line
 from openmix_dm.registry import MODELS
-from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, weights_in
-from openmix_dm.runs.folder import CONFIG
-from openmix_dm.utils.files import sha256_of
+from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, usable, warn_unverified, weights_in
+from openmix_dm.runs.folder import CONFIG, RunFolder, warn
+from openmix_dm.utils.files import read_plainly, sha256_of
+from openmix_dm.utils.tensor_files import CONTENT_SUM, content_hash
 
 WEIGHTS, SUMS = 'model.safetensors', 'SHA256SUMS'  # in a published folder
 
@@ -52,8 +53,10 @@ def open_trained(
     folder, path, weights = _find_weights(Path(place), ema)
     read = _config_beside(folder, path, imports) if config is None else load_config(config)
     merge_options(read, options)
-    model = build_lone_model(read)
-    fill_model(model, weights, path)
+    with building_from(read.filename, given=config is not None):
+        model = build_lone_model(read)
+    with usable(path):
+        fill_model(model, weights, path)
     return TrainedModel(model.eval().to(device or best_device()), read, path)
 
 
@@ -93,13 +96,15 @@ def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]
         if (place / WEIGHTS).is_file():
             check_sums(place)
             return place, place / WEIGHTS, _read_file(place / WEIGHTS, ema)
-        found = CheckpointStore(place).newest(lambda text: print(f'warning: {text}', file=sys.stderr))
+        found = CheckpointStore(place).newest(warn)
         if found is None:
             raise CheckpointError(
                 f'{place} holds no checkpoint (epoch_<n>.pth, iter_<n>.pth or {WEIGHTS}); expected the folder of a '
                 'run, such as work_dirs/digits/r8_mixup_dm/seed0'
             )
         return place, found[0], weights_in(found[1], ema)
+    if place.name == WEIGHTS and (place.parent / SUMS).is_file():  # the config beside it is as published, too
+        check_sums(place.parent)
     return place.parent, place, _read_file(place, ema)
 
 
@@ -110,28 +115,47 @@ def _read_file(path: Path, ema: bool) -> dict[str, Tensor]:
         raise CheckpointError(f'{path} holds one set of weights; whether it is the averaged one was chosen by publish')
     if not path.is_file():
         raise CheckpointError(f'there is no checkpoint {path}')
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file as read
+    from safetensors import safe_open
 
     try:
-        return read(path)
-    except SafetensorError as error:
-        raise CheckpointError(f'{path} is damaged or no safetensors file: {error}') from None
+        with safe_open(path, framework='pt') as file:
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            expected = (file.metadata() or {}).get(CONTENT_SUM)
+    except Exception as error:
+        raise CheckpointError(f'{path} is damaged or no safetensors file: {first_line(error)}') from None
+    if expected is not None and content_hash(weights) != expected:
+        raise CheckpointError(f'{path} is damaged: what it holds is not what its own hash was made of')
+    if expected is None and not (path.parent / SUMS).is_file():
+        warn_unverified(path)
+    return weights
 
 
 def _config_beside(folder: Path, path: Path, imports: Sequence[str]) -> Config:
     if not (folder / CONFIG).is_file():
         raise ConfigError(f'there is no {CONFIG} beside {path.name} in {folder}; name the config that it was made with')
-    return read_plain_config(folder / CONFIG, imports)
+    config = read_plain_config(folder / CONFIG, imports)
+    if problem := RunFolder(folder).config_problem():
+        warn(f'{folder}: {problem}')
+    return config
 
 
 def check_sums(folder: Path) -> None:
-    """Refuse a published folder whose files are not those that were published."""
+    """Refuse a published folder whose files are not those that were published: all of them, and no others.
+
+    Names that start with a dot are nobody's business here: file managers and downloads leave such files.
+    """
     try:
-        lines = (folder / SUMS).read_text().splitlines()
+        lines = read_plainly(folder / SUMS, follow=True).decode().splitlines()
     except FileNotFoundError:
         raise CheckpointError(f'{folder} has no {SUMS}: it is not whole; publish it again') from None
-    for line in lines:
-        expected, _, name = line.partition('  ')
-        if Path(name).name != name or not (folder / name).is_file() or sha256_of(folder / name) != expected:
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f'{folder / SUMS} cannot be read: {error}') from None
+    sums = {name: expected for expected, _, name in (line.partition('  ') for line in lines)}
+    there = {path.name for path in folder.iterdir() if not path.name.startswith('.')} - {SUMS}
+    for name in sorted({WEIGHTS, CONFIG, *sums, *there}):
+        if name not in there:
+            raise CheckpointError(f'{folder / name} is not there: the folder is not whole; publish it again')
+        if name not in sums:
+            raise CheckpointError(f'{folder / name} is not listed in {SUMS}: it was not published with the others')
+        if not (folder / name).is_file() or sha256_of(folder / name) != sums[name]:
             raise CheckpointError(f'{folder / name} is not the file that was published: its hash is not in {SUMS}')

@@ -3,24 +3,52 @@
 import json
 import math
 import statistics
+import sys
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from openmix_dm.utils.files import Dispensable, write_atomically
+from openmix_dm.errors import DataError
+from openmix_dm.utils.files import Dispensable, append_plainly, read_plainly, write_atomically
 
 METRICS = 'metrics.jsonl'
+CHECK = 'crc'  # the last entry of a line: the crc32 of all that is before it
+MOST = 2**32  # bytes of a file
 Record = dict[str, Any]
 
 
 def read_records(path: Path, kind: str | None = None) -> list[Record]:
-    """Return the records of a file, all or those of a kind; a last line that a crash cut off is left out."""
+    """Return the records of a file, all or those of a kind; lines that are damaged or cut off are left out."""
+    mark = b'' if kind is None else f'"{kind}"'.encode()  # most lines are of another kind: they need not be parsed
+    records = [record for line in _lines(path) if mark in line and (record := _parse(line)) is not None]
+    return [record for record in records if kind is None or record['kind'] == kind]
+
+
+def count_unreadable(path: Path) -> int:
+    """Return how many lines are damaged; a last one that a crash has cut off is none: it has neither end nor brace."""
+    lines = [line for line in _lines(path) if line.strip() and (line.endswith(b'\n') or b'}' in line)]
+    return sum(not _sum_is_right(line) and _parse(line) is None for line in lines)
+
+
+def last_record(path: Path, kind: str) -> Record | None:
+    """Return the last record of a kind, from the end of the file alone where it is there."""
+    for size in (2**14, None):
+        for line in reversed(_lines(path, size)):
+            record = _parse(line)
+            if record is not None and record['kind'] == kind:
+                return record
+    return None
+
+
+def _lines(path: Path, size: int | None = None) -> list[bytes]:
+    """Return the lines of a file, or of the last `size` bytes of it."""
     try:
-        lines = path.read_text().splitlines()
+        return read_plainly(path, MOST, last=size).splitlines(keepends=True)
     except FileNotFoundError:
         return []
-    records = [record for record in map(_parse, lines) if record is not None]
-    return [record for record in records if kind is None or record['kind'] == kind]
+    except OSError as error:
+        raise DataError(f'{path} cannot be read: {error}') from None
 
 
 def trim_records(path: Path, iteration: int, validated: bool = True) -> list[Record]:
@@ -35,6 +63,8 @@ def trim_records(path: Path, iteration: int, validated: bool = True) -> list[Rec
     """
     if not path.exists():
         return []
+    if lost := count_unreadable(path):
+        print(f'openmix_dm: warning: {lost} lines of {path} are damaged and left out', file=sys.stderr, flush=True)
     records = [record for record in read_records(path) if record['iter'] <= iteration]
     again = [] if validated else [r for r in records if r['kind'] == 'val' and r['iter'] == iteration]
     kept = [record for record in records if record not in again]
@@ -58,9 +88,9 @@ class RecordFile:
         """Write a record, and those that could not be written before it."""
         self._unwritten.append(to_line(record))
         with self._dispensable.writing():
-            with self.path.open('a') as file:
+            with append_plainly(self.path) as file:
                 # what a full disk has cut off ends here, and is passed over when the file is read
-                file.write('\n' * (len(self._unwritten) > 1) + ''.join(self._unwritten))
+                file.write(('\n' * (len(self._unwritten) > 1) + ''.join(self._unwritten)).encode())
             self._unwritten.clear()
 
 
@@ -69,7 +99,7 @@ def final_numbers(validations: Sequence[Record]) -> dict[str, float]:
     names = sorted({name for record in validations for name in record if name == 'top1' or name.endswith('_top1')})
     summary: dict[str, float] = {}
     for name in names:
-        values = [record[name] for record in validations if record.get(name) is not None]
+        values = _values(validations, name)
         if values:
             prefix = name.removesuffix('top1')
             summary |= {f'{prefix}{key}': round(value, 4) for key, value in summarise(values).items()}
@@ -79,7 +109,7 @@ def final_numbers(validations: Sequence[Record]) -> dict[str, float]:
 def all_numbers(validations: Sequence[Record]) -> dict[str, dict[str, float]]:
     """Return median of the last 10, largest, smallest and last of every value of the validations, by its name."""
     names = dict.fromkeys(name for record in validations for name in record if name not in ('kind', 'iter', 'epoch'))
-    found = {name: [record[name] for record in validations if record.get(name) is not None] for name in names}
+    found = {name: _values(validations, name) for name in names}
     return {
         name: {
             'median_last10': statistics.median(values[-10:]), 'max': max(values), 'min': min(values), 'last': values[-1]
@@ -95,13 +125,31 @@ def summarise(values: list[float]) -> dict[str, float]:
 
 
 def to_line(record: Record) -> str:
-    """Return a record as one line of strict JSON; what is not finite becomes null."""
+    """Return a record as one line of strict JSON with a check sum of itself; what is not finite becomes null."""
     finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
-    return json.dumps(finite, allow_nan=False) + '\n'
+    text = json.dumps(finite, allow_nan=False).removesuffix('}')
+    return f'{text}, "{CHECK}": {zlib.crc32(text.encode())}}}\n'
 
 
-def _parse(line: str) -> Record | None:
-    try:
-        return json.loads(line)
-    except ValueError:
+def _sum_is_right(line: bytes) -> bool:
+    """Say whether a line has a check sum, and the right one: then it need not be parsed to be trusted."""
+    text, _, check = line.strip().rpartition(f', "{CHECK}": '.encode())
+    return check == b'%d}' % zlib.crc32(text)
+
+
+def _parse(line: bytes) -> Record | None:
+    """Return the record on a line, None if there is none or its check sum is wrong; older lines have no sum."""
+    text, found, _ = line.strip().rpartition(f', "{CHECK}": '.encode())
+    if found and not _sum_is_right(line):
         return None
+    try:
+        record = json.loads(text + b'}' if found else line)
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(record, dict) and isinstance(record.get('kind'), str) and isinstance(record.get('iter'), int)
+    return record if whole and isinstance(record.get('epoch'), int) else None
+
+
+def _values(records: Sequence[Record], name: str) -> list[float]:
+    """Return the numbers of a name; what a foreign line holds beside numbers is left out."""
+    return [record[name] for record in records if isinstance(record.get(name), int | float)]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from openmix_dm.config.load import read_plain_values
-from openmix_dm.errors import ConfigError
+from openmix_dm.config.plain import read_plain_values
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.runs.folder import CONFIG, RUN, RunFolder
 from openmix_dm.runs.lock import held
-from openmix_dm.runs.records import METRICS
+from openmix_dm.runs.records import METRICS, last_record
 
-Kind = Literal['waiting', 'running', 'done', 'failed', 'stopped', 'stale']
+Kind = Literal['waiting', 'running', 'done', 'failed', 'stopped', 'stale', 'damaged']
 QUIET_SECONDS = 600  # a run that has written nothing for so long is taken for dead, where nothing else tells
 STOPPED = ('preempted', 'failed: KeyboardInterrupt', 'failed: SystemExit')
 
@@ -29,24 +29,42 @@ class State:
 
 
 def read_state(folder: Path) -> State:
-    """Read the state of a run."""
+    """Read the state of a run, from as little as tells it: a table has thousands.
+
+    What is damaged is named, and costs this run alone.
+    """
     run = RunFolder(folder)
-    said, alive = run.read().get('state'), held(folder)
+    (record, problem), alive = run.open(), held(folder)
+    if problem:
+        return State('running' if alive else 'damaged', problem)
+    said = record.get('state')
     if said is None:
         return State('running' if alive else 'waiting')
-    records = run.records('train')
-    epoch = int(records[-1]['epoch']) if records else 0
+    try:
+        problem = run.metrics_problem() if said != 'done' else ''  # what it says of a finished run is in run.json
+        epoch = _epoch(folder, record)
+    except DataError as error:
+        return State('damaged', str(error))
     if said == 'done':
         return State('done', epoch=epoch, epochs=epoch)
-    settings, quiet = settings_of(folder), time.time() - last_written(folder)
-    epochs = epochs_of(settings)
+    quiet, epochs = time.time() - last_written(folder), record.get('epochs') or epochs_of(settings_of(folder))
     if alive or (said == 'running' and alive is None and quiet < QUIET_SECONDS):
-        return State('running', '', epoch, epochs, seconds_left(run, settings))
+        return State('running', problem, epoch, epochs, seconds_left(run, settings_of(folder)))
+    if problem:
+        return State('damaged', problem, epoch, epochs)
     if str(said).startswith(STOPPED):
         return State('stopped', '', epoch, epochs)
     if str(said).startswith('failed'):
         return State('failed', str(said).removeprefix('failed').lstrip(': '), epoch, epochs)
     return State('stale', f'no process, last sign {ago(quiet)} ago', epoch, epochs)
+
+
+def _epoch(folder: Path, record: dict[str, Any]) -> int:
+    """Return the epoch that a run has come to; run.json holds it once the run has ended."""
+    if record.get('epoch') is not None and record.get('state') != 'running':
+        return record['epoch']
+    last = last_record(folder / METRICS, 'train')
+    return int(last['epoch']) if last else 0
 
 
 def last_written(folder: Path) -> float:
@@ -65,7 +83,8 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 def epochs_of(settings: dict[str, Any]) -> int:
     """Return for how many epochs a config trains, 0 if it does not say."""
-    epochs = settings.get('train_cfg', {}).get('max_epochs', 0)
+    loop = settings.get('train_cfg')
+    epochs = loop.get('max_epochs', 0) if isinstance(loop, dict) else 0
     return epochs if isinstance(epochs, int) else 0
 
 
@@ -73,7 +92,7 @@ def seconds_left(folder: RunFolder, settings: dict[str, Any]) -> float | None:
     """Estimate the rest of the training from its latest speed; None before the first epoch is behind."""
     train, val = folder.records('train'), folder.records('val')
     ends = [record for record in val if record['epoch']] or [r for r in train if r['epoch'] < train[-1]['epoch']]
-    rates = [record['images_per_s'] for record in train[-10:] if record.get('images_per_s')]
+    rates = [rate for record in train[-10:] if isinstance(rate := record.get('images_per_s'), int | float) and rate > 0]
     batch = settings.get('global_batch_size')
     if not ends or not rates or not isinstance(batch, int):
         return None

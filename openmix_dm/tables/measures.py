@@ -3,11 +3,13 @@
 What runs a table knows only that a metric is measured, by which arguments of analyze.py, and where its number is.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from openmix_dm.errors import DataError
+from openmix_dm.utils.sealed import read_sealed
 
 FGSM_EPS = 8.0  # of Table A7: one signed step of 8/255
 
@@ -31,11 +33,13 @@ class Measure:
         return not (folder / self.file).exists()
 
     def read(self, folder: Path) -> float | None:
-        """Return the number of a run, None if it was not measured or cannot be read."""
+        """Return the number of a run, None if it was not measured; a damaged file is an error."""
         try:
-            return self.value(json.loads((folder / self.file).read_text()))
-        except (OSError, ValueError, KeyError, IndexError, TypeError):
+            return float(self.value(read_sealed(folder / self.file)))
+        except FileNotFoundError:
             return None
+        except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise DataError(f'{folder / self.file} is damaged ({error}); delete it to measure anew') from None
 
 
 MEASURES: dict[str, Measure] = {

@@ -140,7 +140,10 @@ def decide(run: Run, config: Config | None = None) -> Step:
     state = read_state(run.folder)
     if state.kind == 'running':
         return Step(run, 'busy', state, 'is running already')
-    changed = RunFolder(run.folder).changes(config) if config is not None and state.kind != 'waiting' else {}
+    try:
+        changed = RunFolder(run.folder).changes(config) if config is not None and state.kind != 'waiting' else {}
+    except ConfigError as error:  # of this run alone: the others go on
+        return Step(run, 'refuse', state, f'{error}; delete it to go on with the config of the table')
     if changed:
         lines = ', '.join(f'{key}: {before!r} -> {now!r}' for key, (before, now) in changed.items())
         return Step(run, 'refuse', state, f'{run.folder} was started with another config ({lines})')

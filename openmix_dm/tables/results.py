@@ -7,8 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from openmix_dm.config.load import load_config
-from openmix_dm.errors import ConfigError
+from mmengine.config import Config
+
+from openmix_dm.config.load import fingerprint, load_config
+from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.records import all_numbers
 from openmix_dm.runs.state import State, read_state
@@ -18,6 +20,8 @@ from openmix_dm.tables.plan import config_path, run_folder
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 EPOCHS = 'train_cfg.max_epochs'
+ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to
+Configs = dict[tuple[Path, tuple[str, ...]], Config]  # by file and options
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Trial:
     value: float | None  # of a run that is not done: what it has reached so far
     record: dict[str, Any] = field(default_factory=dict)  # run.json
     changes: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # key -> (of the run, of the table)
+    problem: str = ''  # what of its folder is damaged, and cannot be counted on
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Result:
     def marks(self) -> tuple[str, ...]:
         """Say in what the cell is below its protocol."""
         if self.cell.config is None or self.mean is None:
-            return ()
+            return self.problems
         if not self.finished:
             epochs = max((trial.state.epoch, trial.state.epochs) for trial in self.trials if trial.value is not None)
             marks = [f'unfinished: epoch {epochs[0]} of {epochs[1]}']
@@ -69,7 +74,12 @@ class Result:
             marks.append(f'{run} epochs instead of {table}')
         if changes:
             marks.append('other settings: ' + ', '.join(f'{k} {a!r} instead of {b!r}' for k, (a, b) in changes.items()))
-        return tuple(marks)
+        return (*marks, *self.problems)
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """Say what is damaged of the runs of the cell."""
+        return tuple(f'{trial.folder.path}: {trial.problem}' for trial in self.trials if trial.problem)
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,10 @@ class Results:
         trials = [trial for result in self.by_id.values() for trial in result.trials if trial.record]
         return list({trial.folder.path: trial for trial in trials}.values())
 
+    def problems(self) -> list[str]:
+        """Say what is damaged of the runs, each once."""
+        return list(dict.fromkeys(problem for result in self.by_id.values() for problem in result.problems))
+
 
 def collect(table: Table, root: Path, trials: int | None = None) -> Results:
     """Read the results of a table."""
@@ -117,27 +131,51 @@ def collect(table: Table, root: Path, trials: int | None = None) -> Results:
     if wanted < 1:
         raise ConfigError(f'--trials must be at least 1, got {wanted}')
     results = {}
+    configs: Configs = {}
     for cell in table.cells:
         seeds = range(wanted) if cell.config else ()
-        results[cell.id] = Result(cell, wanted, tuple(read_trial(cell, seed, root) for seed in seeds))
+        results[cell.id] = Result(cell, wanted, tuple(read_trial(cell, seed, root, configs) for seed in seeds))
     return Results(table, results)
 
 
-def read_trial(cell: Cell, seed: int, root: Path) -> Trial:
-    """Read one run of a cell."""
+def read_trial(cell: Cell, seed: int, root: Path, configs: Configs | None = None) -> Trial:
+    """Read one run of a cell; what is damaged is said, and costs this run alone.
+
+    Args:
+        cell: the cell.
+        seed: which of its runs.
+        root: the work dirs.
+        configs: what has been read of configs for other runs. Default: None.
+    """
     folder = RunFolder(run_folder(cell, seed, root))
     state, record = read_state(folder.path), folder.read()
+    problem = state.cause if state.kind in ('damaged', 'running') else ''
     if not record:
-        return Trial(seed, folder, state, None)
-    config = load_config(config_path(cell), cell.options)
+        return Trial(seed, folder, state, None, problem=problem)
+    try:
+        changes = changes_of(cell, seed, folder, record, {} if configs is None else configs)
+        value = value_of(cell, folder, record, state)
+    except (ConfigError, DataError) as error:
+        return Trial(seed, folder, state, None, record, problem=str(error))
+    return Trial(seed, folder, state, value, record, changes, problem)
+
+
+def changes_of(
+    cell: Cell, seed: int, folder: RunFolder, record: dict[str, Any], configs: Configs
+) -> dict[str, tuple[Any, Any]]:
+    """Return in what a run differs from the table's config; one with the same hash is not read."""
+    setting = config_path(cell), cell.options
+    if setting not in configs:
+        configs[setting] = load_config(*setting)
+    config = configs[setting]
     config.setdefault('randomness', {})['seed'] = seed
-    return Trial(seed, folder, state, value_of(cell, folder, record, state), record, folder.changes(config))
+    return {} if record.get('config_hash') == fingerprint(config) else folder.changes(config)
 
 
 def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State) -> float | None:
     """Return the number that a cell takes from a run."""
     if cell.metric == 'top1':
-        final = record.get('final') if state.kind == 'done' else folder.final()
+        final = record.get('final') if state.kind in ENDED else folder.final()
         return (final or {}).get(cell.protocol)
     if cell.metric == 'memory':
         return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
@@ -145,7 +183,7 @@ def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State
         return record.get('hours')
     if cell.metric in MEASURES:
         return MEASURES[cell.metric].read(folder.path)
-    values = record.get('values') if state.kind == 'done' else all_numbers(folder.records('val'))
+    values = record.get('values') if state.kind in ENDED else all_numbers(folder.records('val'))
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
     return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)

@@ -12,6 +12,7 @@ from typing import Any
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.utils.files import write_atomically
+from openmix_dm.utils.sealed import seal
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
@@ -126,7 +127,7 @@ def save(out: Path, figure: Any, record: dict[str, Any]) -> None:
     """Write the figure and, beside it, its numbers as strict JSON."""
     figure.savefig(out)
     numbers = out.with_suffix('.json')
-    write_atomically(numbers, json.dumps(_finite(record), indent=1, allow_nan=False) + '\n')
+    write_atomically(numbers, json.dumps(seal(_finite(record)), indent=1, allow_nan=False) + '\n')
     print(f'wrote {out} and {numbers}')
 
 

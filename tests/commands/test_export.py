@@ -119,3 +119,47 @@ def test_mistakes_are_refused(tmp_path, capsys, monkeypatch):
     assert "pip install 'openmix_dm[export]'" in capsys.readouterr().err
     assert not (tmp_path / 'a.onnx').exists()
     shutil.rmtree(empty)
+
+
+def flip(path, place=-5):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'said'),
+    [
+        (lambda out: (out / 'SHA256SUMS').write_text(''), 'not listed'),
+        (lambda out: drop_line(out / 'SHA256SUMS', 'model.safetensors'), 'not listed'),
+        (lambda out: drop_line(out / 'SHA256SUMS', 'config.py'), 'not listed'),
+        (lambda out: (out / 'extra.py').write_text('x = 1'), 'not listed'),
+        (lambda out: (out / 'model.json').unlink(), 'is not there'),
+        (lambda out: (out / 'SHA256SUMS').write_bytes(b'\xff\xfe'), 'cannot be read'),
+        (lambda out: flip(out / 'model.json'), 'is not the file'),
+    ],
+)
+def test_a_published_folder_is_whole_or_refused(spoil, said, tmp_path):
+    out = tmp_path / 'published'
+    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    (out / '.DS_Store').write_text('left by a file manager')
+    openmix_dm.load(out)
+    spoil(out)
+    for place in (out, out / 'model.safetensors'):
+        with pytest.raises(CheckpointError, match=said):
+            openmix_dm.load(place)
+
+
+def drop_line(path, name):
+    path.write_text(''.join(line for line in path.read_text().splitlines(keepends=True) if name not in line))
+
+
+def test_published_weights_carry_a_hash_too(tmp_path):
+    out = tmp_path / 'published'
+    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    alone = tmp_path / 'alone.safetensors'
+    alone.write_bytes((out / 'model.safetensors').read_bytes())
+    openmix_dm.load(alone, config=out / 'config.py')
+    flip(alone)
+    with pytest.raises(CheckpointError, match='its own hash'):
+        openmix_dm.load(alone, config=out / 'config.py')

@@ -44,10 +44,10 @@ FAULTS = {
         'wait: aten::_local_scalar_dense at openmix_dm/losses/base.py',
     ),
     'blocking copy': Fault(
-        'utils/host_tensors.py',
+        'utils/transfers.py',
         '.pin_memory().to(device, non_blocking=True)',
         '.pin_memory().to(device)',
-        'wait: blocking copy to the device at openmix_dm/utils/host_tensors.py',
+        'wait: blocking copy to the device at openmix_dm/utils/transfers.py',
     ),
     'numpy round trip': Fault(
         'heads/linear_head.py',

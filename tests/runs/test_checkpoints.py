@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from openmix_dm.errors import CheckpointError
-from openmix_dm.runs.checkpoints import INDEX, CheckpointStore, load_file, weights_in
-from openmix_dm.utils.files import write_atomically
+from openmix_dm.runs.checkpoints import INDEX, CheckpointStore, load_file, usable, weights_in
+from openmix_dm.utils.files import sha256_of, write_atomically
 
 
 def state(iteration):
@@ -127,3 +127,59 @@ def test_small_files_are_replaced_whole(tmp_path):
     write_atomically(tmp_path / 'a.json', json.dumps({'a': 1}))
     assert json.loads((tmp_path / 'a.json').read_text()) == {'a': 1}
     assert [path.name for path in tmp_path.iterdir()] == ['a.json']
+
+
+def test_a_checkpoint_is_checked_wherever_it_lies(store, tmp_path_factory):
+    copied = tmp_path_factory.mktemp('other') / 'weights.pth'
+    copied.write_bytes((store.folder / 'epoch_3.pth').read_bytes())
+    assert load_file(copied)['meta']['iter'] == 3
+    flip_a_bit(copied)
+    with pytest.raises(CheckpointError, match=r'weights\.pth is damaged'):
+        load_file(copied)
+
+
+def test_one_without_a_hash_is_told_once(tmp_path, capsys):
+    torch.save(state(1), tmp_path / 'foreign.pth')
+    for _ in range(2):
+        load_file(tmp_path / 'foreign.pth')
+    assert capsys.readouterr().err.count('carries no hash') == 1
+    CheckpointStore(tmp_path).save(state(1), 'epoch_1.pth', 1, keep=None)
+    load_file(tmp_path / 'epoch_1.pth')
+    assert capsys.readouterr().err == ''
+
+
+def test_a_damaged_index_is_done_without(store):
+    index = store.folder / INDEX
+    whole = index.read_bytes()
+    for place in range(0, len(whole) * 8, 3):
+        content = bytearray(whole)
+        content[place // 8] ^= 1 << place % 8
+        index.write_bytes(content)
+        assert [(entry.file, entry.iter) for entry in store.entries()] == [('epoch_2.pth', 2), ('epoch_3.pth', 3)]
+    index.write_bytes(b'')
+    store.save(state(4), 'epoch_4.pth', 4, keep=2)
+    assert [entry.file for entry in store.entries()] == ['epoch_3.pth', 'epoch_4.pth']
+
+
+def test_an_index_of_an_older_version_has_hashes_of_files(store, capsys):
+    torch.save(state(4), store.folder / 'epoch_4.pth')
+    listed = [{'file': 'epoch_4.pth', 'iter': 4, 'sha256': sha256_of(store.folder / 'epoch_4.pth')}]
+    (store.folder / INDEX).write_text(json.dumps(listed))
+    assert newest(store) == ('epoch_4.pth', [])
+    assert capsys.readouterr().err == ''
+    flip_a_bit(store.folder / 'epoch_4.pth')
+    assert newest(store)[0] == 'epoch_3.pth'
+
+
+@pytest.mark.parametrize('weights', [None, 3, [1], {3: torch.ones(2)}])
+def test_what_holds_no_named_weights_is_said(weights):
+    with pytest.raises(CheckpointError, match='no named weights'):
+        weights_in({'state_dict': weights})
+
+
+def test_a_checkpoint_is_blamed_for_what_it_makes_go_wrong():
+    for error in (KeyError('lr'), TypeError('x'), RuntimeError('y'), AttributeError('z')):
+        with pytest.raises(CheckpointError, match=r'a\.pth does not fit'), usable('a.pth'):
+            raise error
+    with pytest.raises(KeyboardInterrupt), usable('a.pth'):
+        raise KeyboardInterrupt

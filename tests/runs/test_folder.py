@@ -1,9 +1,11 @@
+import contextlib
 import json
 
 import pytest
 
 from openmix_dm.config import load as configs
 from openmix_dm.errors import ConfigError
+from openmix_dm.runs import folder as runs_folder
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.records import METRICS, summarise, to_line, trim_records
 
@@ -65,7 +67,9 @@ def test_a_line_that_a_crash_cut_off_is_left_out(folder):
 
 def test_lines_are_strict_json():
     line = to_line({'kind': 'train', 'loss': float('nan'), 'lr': 0.1})
-    assert json.loads(line, parse_constant=lambda name: pytest.fail(name)) == {'kind': 'train', 'loss': None, 'lr': 0.1}
+    found = json.loads(line, parse_constant=lambda name: pytest.fail(name))
+    assert found.pop('crc')
+    assert found == {'kind': 'train', 'loss': None, 'lr': 0.1}
 
 
 def test_hours_add_up_over_continuations(folder, root):
@@ -76,3 +80,63 @@ def test_hours_add_up_over_continuations(folder, root):
     assert run['hours'] == pytest.approx(1.0)
     assert len(run['resumed']) == 1
     assert run['state'] == 'done'
+
+
+def damaged(path):
+    content = bytearray(path.read_bytes())
+    content[content.index(b'3')] ^= 1
+    path.write_bytes(content)
+
+
+def test_sums_of_config_and_metrics(folder):
+    record(folder, val(1, 31.0), val(2, 32.0))
+    folder.finish('done', 10)
+    assert (folder.config_problem(), folder.metrics_problem()) == ('', '')
+    whole = (folder.path / METRICS).read_text()
+    (folder.path / METRICS).write_text(whole.splitlines()[0] + '\n')
+    assert 'lines are missing' in folder.metrics_problem()
+    (folder.path / METRICS).write_text(whole)
+    damaged(folder.path / METRICS)
+    assert '1 lines of metrics.jsonl are damaged' in folder.metrics_problem()
+    damaged(folder.path / 'config.py')
+    assert 'was changed' in folder.config_problem()
+
+
+@pytest.mark.parametrize('content', [b'', b'{"state": "do', b'\xff\x00', b'[]', b'{"state": 3}', b'{"final": [1]}'])
+def test_a_damaged_run_json_is_said_and_written_anew(folder, content, root, capsys):
+    (folder.path / 'run.json').write_bytes(content)
+    values, problem = folder.open()
+    assert values == {}
+    assert 'run.json cannot be read' in problem
+    folder.check_place()
+    assert 'goes on from its checkpoints' in capsys.readouterr().err
+    folder.start(configs.load_config(root / 'configs/digits/r8_mixup_dm.py'), seed=3, world_size=2)
+    assert folder.read()['state'] == 'running'
+
+
+def test_no_kill_makes_a_good_run_look_damaged(folder, root, monkeypatch):
+    """Stop after each of the writes of a start and of an end: all that is there is taken for whole."""
+    record(folder, val(1, 31.0))
+    config = configs.load_config(root / 'configs/digits/r8_mixup_dm.py', ['train_cfg.max_epochs=7'])
+    write = runs_folder.write_atomically
+
+    def starts_and_ends():
+        folder.finish('preempted', 10)
+        folder.start(config, seed=3, world_size=2)
+        trim_records(folder.path / METRICS, 0)
+        record(folder, val(1, 33.0))
+        folder.finish('done', 10)
+
+    for allowed in range(8):
+        left = iter(range(allowed))
+
+        def kill(path, text, left=left):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            write(path, text)
+
+        monkeypatch.setattr(runs_folder, 'write_atomically', kill)
+        with contextlib.suppress(KeyboardInterrupt):
+            starts_and_ends()
+        assert (folder.open()[1], folder.config_problem(), folder.metrics_problem()) == ('', '', '')
+    assert folder.read()['state'] == 'done'

@@ -7,7 +7,7 @@ import torch
 from commands.test_malicious import PAYLOADS
 from support.trained_runs import digits_run, vit_run
 
-from openmix_dm.config.load import read_plain_config
+from openmix_dm.config.plain import read_plain_config
 from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.runs.model import open_trained
 

@@ -51,9 +51,14 @@ def write(config):
     path = config.getoption('--matrix', None)
     if path and ROWS:
         lines = {**read(path), **{number: line(number) for number in ROWS}}
-        path.write_text(
-            HEAD + ''.join(f'{lines.get(number, ABSENT.format(number))}\n' for number in range(1, max(lines) + 1))
-        )
+        numbers = sorted({*range(1, max(lines) + 1), *lines})
+        path.write_text(head_of(path) + ''.join(f'{lines.get(number, ABSENT.format(number))}\n' for number in numbers))
+
+
+def head_of(path):
+    """Return all above the rows: what has been written there stays."""
+    text = path.read_text() if path.exists() else ''
+    return text[: text.index('| F')] if '| F' in text else HEAD
 
 
 def read(path):

@@ -8,7 +8,7 @@ from openmix_dm.engine.trackers import ContinuedTensorboard
 from openmix_dm.errors import ResourceError
 from openmix_dm.runs import checkpoints
 from openmix_dm.runs.checkpoints import tensor_bytes
-from openmix_dm.runs.records import RecordFile
+from openmix_dm.runs.records import RecordFile, to_line
 from openmix_dm.utils.files import Dispensable, be_quiet_when_full
 
 FULL = OSError(errno.ENOSPC, 'No space left on device')
@@ -85,4 +85,5 @@ def test_records_wait_for_room_and_are_all_there_then(tmp_path):
     file.write_text('{"cut o')
     records.append({'a': 3})
     records.append({'a': 4})
-    assert file.read_text().splitlines() == ['{"cut o', '{"a": 1}', '{"a": 2}', '{"a": 3}', '{"a": 4}']
+    whole = [to_line({'a': value}).strip() for value in (1, 2, 3, 4)]
+    assert file.read_text().splitlines() == ['{"cut o', *whole]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openmix_dm.analysis.benchmarks.pretended_device import pretended_gpu
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 
 def test_on_the_cpu_nothing_is_copied():

@@ -14,6 +14,7 @@ from openmix_dm.datasets.prepare.standard_splits import store_splits
 from openmix_dm.datasets.stored_images import INDEX, check_labels, read_index
 from openmix_dm.errors import DataError
 from openmix_dm.utils.files import sha256_of
+from openmix_dm.utils.sealed import seal
 
 Images = Iterable[tuple[int, np.ndarray]]  # (3, size, size) uint8, each with its place
 Content = tuple[list[str], dict[str, tuple[np.ndarray, Images]]]  # classes; labels and images of each split
@@ -39,7 +40,7 @@ class ArraySet(DataSet):
                     raise DataError(f'{tree.label} is not {self.title}: {why}')
             written = {split: self.write_split(root, split, *content) for split, content in splits.items()}
             index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
-            write_file(root / INDEX, (json.dumps(index, indent=1) + '\n').encode())  # last: what has one is whole
+            write_file(root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: what has one is whole
         if request.verify:
             store_splits(root, self.name, splits['train'][0])
         counts = ', '.join(f'{len(labels):,} {split}' for split, (labels, _) in splits.items())

@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import os
-import stat
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from mmengine.dist import get_rank
 
-from openmix_dm.utils.files import remove_temporary, write_atomically
+from openmix_dm.utils.files import read_plainly, remove_temporary, write_atomically
 
 FOLDER = '.openmix_dm'  # beside what is listed; no class of images
 FORMAT = 1
@@ -135,14 +134,10 @@ def stay_below(paths: np.ndarray) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a plain file; a link or a pipe, which could lead elsewhere or wait for ever, is refused."""
+    """Return the content of a cache; links, of its folder too, are refused."""
     if path.parent.is_symlink():
         raise OSError(f'{path.parent} is a link')
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(handle, 'rb') as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(f'{path} is no plain file')
-        return file.read()
+    return read_plainly(path, limit=2**34)
 
 
 def keep(source: Source, paths: np.ndarray, labels: np.ndarray, num_classes: int | None) -> str:

@@ -16,8 +16,8 @@ from openmix_dm.engine.optim.fused import fill_momentum, leaves_out_on_device, s
 from openmix_dm.engine.optim.parameter_groups import OWNER
 from openmix_dm.registry import OPTIM_WRAPPERS, Built
 from openmix_dm.utils.checks import one_of
-from openmix_dm.utils.host_copy import HostCopy
 from openmix_dm.utils.stopwatch import stopwatch
+from openmix_dm.utils.transfers import HostCopy
 
 PRECISIONS = {'bf16': torch.bfloat16, 'fp16': torch.float16}
 

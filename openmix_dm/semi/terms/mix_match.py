@@ -14,7 +14,7 @@ from openmix_dm.semi.terms.base import Term
 from openmix_dm.semi.terms.consistency import soft_ce, squared_error, trusted
 from openmix_dm.semi.terms.mixing import fold_lam, image_mixer
 from openmix_dm.utils.checks import non_negative, one_of
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 DISTANCES = {'mse': squared_error, 'soft': soft_ce}
 

@@ -12,7 +12,7 @@ from openmix_dm.semi.executor import Plan, view_of
 from openmix_dm.semi.step_parts import Finish, Outputs, Part, PseudoLabels, Step
 from openmix_dm.semi.terms.base import Term
 from openmix_dm.utils.checks import non_negative
-from openmix_dm.utils.host_tensors import to_device
+from openmix_dm.utils.transfers import to_device
 
 QUARTERS = 4
 

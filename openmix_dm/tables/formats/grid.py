@@ -70,9 +70,11 @@ def ours(results: Results, cell: Cell | None, grid: Grid) -> Entry:
     if cell is None:
         return Entry()
     result = results.by_id[cell.id]
-    if cell.config is None or result.mean is None:
-        return Entry('-' if cell.config is None else '')
+    if cell.config is None:
+        return Entry('-')
     letters = [grid.notes.setdefault(mark, letter(len(grid.notes))) for mark in result.marks]
+    if result.mean is None:
+        return Entry('', marks=' '.join(letters))
     return Entry(number(result.mean), deviation(result.mean), ' '.join(letters))
 
 

@@ -16,8 +16,9 @@ from openmix_dm.datasets.prepare import fine_grained as prepared
 from openmix_dm.datasets.splits import labelled_indices
 from openmix_dm.datasets.splits.draw import draw
 from openmix_dm.datasets.splits.labelled import SEEDS, STANDARD
-from openmix_dm.datasets.splits.split_files import PACKAGE, labels_hash
+from openmix_dm.datasets.splits.split_files import PACKAGE, SplitName, encode, labels_hash, read
 from openmix_dm.errors import ConfigError, DataError
+from openmix_dm.utils.sealed import read_sealed
 
 LABELS = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 30))  # 30 of each class
 
@@ -153,6 +154,7 @@ def test_splits_are_stored_beside_a_data_set_and_verified(birds):
     path = birds / 'splits' / 'cub200_50pct_s1.json'
     fields = json.loads(path.read_text())
     assert labelled_indices('cub200', data.labels, fraction=0.5, seed=1).tolist() == fields['indices']
+    del fields['sha256']  # as one writes it by hand
     path.write_text(json.dumps({**fields, 'indices': [0, 5]}))  # what is stored is what counts
     for place in ({}, {'folder': birds}):
         assert labelled_indices('cub200', data.labels, fraction=0.5, seed=1, **place).tolist() == [0, 5]
@@ -194,3 +196,35 @@ def test_the_files_are_installed(tmp_path):
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     built = tmp_path / 'lib' / PACKAGE.relative_to(ROOT)
     assert {path.name for path in built.glob('*.json')} == {path.name for path in PACKAGE.glob('*.json')}
+
+
+def test_a_split_carries_a_hash_of_itself(tmp_path, capsys):
+    folder = tmp_path / 'mine'
+    name = SplitName('mine', 40, None, 0, balanced=True)
+    path = folder / 'splits' / name.file
+    path.parent.mkdir(parents=True)
+    chosen = np.sort(draw(LABELS, 40, None, 7, True))
+    path.write_bytes(encode(name, LABELS, chosen, 'by hand'))
+    assert np.array_equal(labelled_indices('mine', LABELS, count=40, folder=folder), chosen)
+    assert capsys.readouterr().err == ''
+    whole = path.read_bytes()
+    for place in range(len(whole) * 8):
+        content = bytearray(whole)
+        content[place // 8] ^= 1 << place % 8
+        path.write_bytes(content)
+        try:
+            found = read(path, LABELS)
+        except DataError:
+            continue
+        assert found is not None
+        assert np.array_equal(found, chosen)  # white space, or the name of the hash
+    fields = json.loads(whole)
+    del fields['sha256']
+    path.write_text(json.dumps(fields))
+    assert np.array_equal(labelled_indices('mine', LABELS, count=40, folder=folder), chosen)
+    assert 'carries no hash' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('path', sorted(PACKAGE.glob('*.json')), ids=lambda path: path.stem)
+def test_the_splits_of_the_package_carry_their_hashes(path):
+    read_sealed(path, sealed=True)

@@ -10,7 +10,8 @@ from support.short_runs import CONFIG, PowerCut, final, power_cut, same, train
 
 from openmix_dm.commands.train import main
 from openmix_dm.config.check import validate
-from openmix_dm.config.load import load_config, name_types, read_plain_config, to_text
+from openmix_dm.config.load import load_config, name_types, to_text
+from openmix_dm.config.plain import read_plain_config
 from openmix_dm.registry import TRANSFORMS
 
 CHAIN = (

@@ -1,9 +1,20 @@
-"""Numbers of the device, read by the host without making it wait."""
+"""Small tensors that cross between host and device without making the host wait."""
 
 from typing import Any
 
 import torch
 from torch import Tensor
+
+
+def to_device(tensor: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:
+    """Return a tensor on a device, of another type if one is given; the host never waits for the copy.
+
+    A copy out of ordinary memory makes the host wait until a GPU has come to it, whatever `non_blocking` says; one out
+    of pinned memory does not. torch keeps the pinned memory until the copy is done.
+    """
+    if device.type != 'cuda' or tensor.is_cuda:
+        return tensor.to(device, dtype)
+    return tensor.to(dtype=dtype).pin_memory().to(device, non_blocking=True)
 
 
 class HostCopy:
