@@ -18,6 +18,7 @@ from mmengine.dist import get_comm_device
 from openmix_dm.errors import Preempted
 from openmix_dm.launch.early_signals import SIGNALS, Leaving, wants_a_new_start
 from openmix_dm.utils.dist import several_ranks
+from openmix_dm.utils.transfers import HostCopy
 
 Handler = Callable[[int, FrameType | None], None]
 
@@ -98,16 +99,24 @@ class StopVote:
     def __init__(self) -> None:
         self._wanted: torch.Tensor | None = None
         self._request: Any = None
+        self._answer: HostCopy | None = None
 
     def ask(self) -> None:
         """Start to collect the answers; every rank has to ask as often."""
-        if several_ranks():
-            self._wanted = torch.tensor(int(bool(stop_request)), device=get_comm_device())
-            self._request = dist.all_reduce(self._wanted, op=dist.ReduceOp.MAX, async_op=True)
+        if not several_ranks():
+            return
+        # filled on the device: a number of the host would have to wait for it
+        self._wanted = torch.full((1,), int(bool(stop_request)), device=get_comm_device())
+        self._request = dist.all_reduce(self._wanted, op=dist.ReduceOp.MAX, async_op=True)
+        if self._wanted.is_cuda:
+            self._request.wait()  # the device waits, not the host
+            self._answer = HostCopy(self._wanted)
 
     def agreed(self) -> bool:
         """Say whether all ranks are to stop now."""
         if self._wanted is None:
             return bool(stop_request)
-        self._request.wait()
-        return bool(self._wanted.item())
+        if self._answer is None:
+            self._request.wait()
+            return bool(self._wanted.item())
+        return bool(self._answer.read()[0])
