@@ -95,6 +95,7 @@ def test_an_iteration_of_the_runner_is_measured(capsys, monkeypatch):
     assert all(row['target'] for row in rows if 'limit' not in row['name'])
 
 
+@pytest.mark.slow
 def test_steps_are_measured_by_mixer():
     timings = {timing.name: timing.ratio for timing in mixed_steps.measure(1, batch=4, whole_batch=2, size=16)}
     assert set(timings) == {mixed_steps.VANILLA, *mixed_steps.TARGETS}

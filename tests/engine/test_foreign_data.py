@@ -32,6 +32,7 @@ class PillowDigits(Dataset):
         return Image.fromarray((pixels // 2 + noise).astype(np.uint8)), int(sample['labels'])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'dataset',
     [CONCAT, "train_dataloader.dataset=dict(_delete_=True,type='PillowDigits',split='train')"],

@@ -12,6 +12,7 @@ def rates(folder):
     return [record['lr'] for record in RunFolder(folder).records('train')]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'schedule',
     [

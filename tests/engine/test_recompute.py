@@ -46,6 +46,7 @@ def test_the_run_is_the_same_bit_for_bit(name, tmp_path):
     assert RunFolder(tmp_path / 'kept').records('val') == RunFolder(tmp_path / 'again').records('val')
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_bit_for_bit(tmp_path, monkeypatch):
     """And the running statistics of batch norm, which count each batch once, are those of a run that keeps all."""
     assert train(tmp_path / 'kept') == train(tmp_path / 'again', STAGES) == 0

@@ -22,6 +22,7 @@ def build_in_turn(rank):
     return told
 
 
+@pytest.mark.slow
 def test_what_one_rank_cannot_build_none_has_built(tmp_path):
     one, other = on_two_ranks(build_in_turn, tmp_path)
     assert one == ['built by 0', 'data of 1 cannot be listed', 'data of 0 cannot be listed']

@@ -58,6 +58,7 @@ def photographs(root):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('images', 'workers'),
     [(digits, 0), pytest.param(digits, 2, marks=pytest.mark.slow), (photographs, 0), (photographs, 2)],

@@ -120,7 +120,8 @@ def write_cifar10(root):
         pixels = np.random.default_rng(0).integers(0, 256, (12, 3, 32, 32), dtype=np.uint8)
         for what, array in (('images', pixels), ('labels', np.arange(12) % 10)):
             np.save(root / f'{split}_{what}.npy', array)
-        hashes[split] = {'sha256': {f'{split}_labels.npy': module.sha256_of(root / f'{split}_labels.npy')}}
+        files = [f'{split}_{what}.npy' for what in ('images', 'labels')]
+        hashes[split] = {'sha256': {file: module.sha256_of(root / file) for file in files}}
     index = {'name': 'cifar10', 'source': '', 'classes': [f'class {k}' for k in range(10)], 'splits': hashes}
     (root / 'index.json').write_text(json.dumps(index))
 

@@ -8,8 +8,9 @@ from support import archive_layouts as layouts
 from openmix_dm.commands.prepare_data import main
 
 # Of names and contents of all that is written beside the published files; images only where no encoder made them.
+# CIFAR's is of the version since which index.json carries a hash of itself; the arrays are older.
 CASES = {
-    'cifar10 --source npm': (layouts.cifar10_npm, '7ce6895e14661f7a'),
+    'cifar10 --source npm': (layouts.cifar10_npm, 'b3e50dfaba1ce2dc'),
     'tiny-imagenet': (layouts.tiny_imagenet, '00b1c977920c636a'),
     'cub200': (layouts.cub200, 'd01379cb509da76a'),
     'aircraft': (layouts.aircraft, 'b23f25f877880beb'),
