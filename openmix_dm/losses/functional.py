@@ -41,8 +41,9 @@ def decoupled_ce(
     MCE's alone.
     """
     # With two classes nothing is left beside a and b: the regulariser is zero. One tensor of labels for both sides is
-    # that of images which were not mixed: there is no second class, and nobody has to look for one.
-    if eta == 0 or logits.shape[1] <= 2 or y_a is y_b:
+    # that of images which were not mixed: there is no second class, and a GPU does not have to look for one. A CPU
+    # does, as it always has: the other way rounds otherwise, and runs of earlier versions go on bit for bit.
+    if eta == 0 or logits.shape[1] <= 2 or (y_a is y_b and logits.is_cuda):
         return mixed_ce(logits, y_a, y_b, lam, label_smoothing)
     counts = (y_a != y_b) & (lam > lam_eps) & (lam < 1 - lam_eps)
     return cast(Tensor, _DecoupledCE.apply(logits, y_a, y_b, lam, counts, eta, sides == 'both', label_smoothing))
