@@ -1,6 +1,7 @@
 """Images that are decoded one by one, from files or from wherever else their bytes are."""
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ SKIP_LIMIT = 100
 Batch = dict[str, Tensor]
 
 
-class DecodedImages(Dataset):
+class DecodedImages(Dataset, ABC):
     """Serve images that are decoded one by one; `read_bytes` of a subclass says where their bytes come from.
 
     Transforms are all of one image, or all of whole batches. For the latter the decoded images of a batch, which must
@@ -80,9 +81,9 @@ class DecodedImages(Dataset):
     def transforms(self, transforms: list[Any]) -> None:
         self._transforms, self.takes_batches = transforms, take_batches(transforms)
 
+    @abstractmethod
     def read_bytes(self, index: int) -> tuple[bytes, str]:
         """Return the encoded image, and what it is called in messages."""
-        raise NotImplementedError
 
     def file_name(self, index: int) -> str:
         """Return what an image is called within the data set; '' if it has no name."""

@@ -10,6 +10,7 @@ from torch import nn
 
 from openmix_dm.analysis.benchmarks.device_record import DeviceRecord
 from openmix_dm.analysis.benchmarks.device_training import DeviceTraining, image_batch, pinned
+from openmix_dm.analysis.benchmarks.mixed_steps import GivenSaliency
 from openmix_dm.analysis.benchmarks.pretended_device import pretended_gpu
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.mixers import PuzzleMix
@@ -194,7 +195,7 @@ def optimiser_step(network: nn.Module) -> Callable[[], object]:
         for decays, decay in ((True, 0.02), (False, 0.0))
     ]
     optimizer = OPTIMIZERS.build({'type': 'Lamb', 'params': groups})
-    optimizer.found_inf = torch.zeros((), device='cuda')  # as the guard of finite losses gives it
+    optimizer.found_inf = parameters[0].new_zeros(())  # as the guard of finite losses gives it
     for parameter in parameters:
         parameter.grad = torch.randn_like(parameter)
     return optimizer.step
@@ -215,18 +216,3 @@ def mixing(mixer: Any, batch: int, pixels: int) -> Callable[[], object]:
     images = data['inputs'].float() / 255
     probe = GivenSaliency(images)
     return lambda: mixer(images, data['labels'], probe)
-
-
-class GivenSaliency:
-    """Answer a mixer at no cost."""
-
-    def __init__(self, saliency: torch.Tensor) -> None:
-        self._saliency = saliency
-
-    def saliency(self, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Return what was given."""
-        return self._saliency
-
-    def denormalise(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the images themselves."""
-        return inputs

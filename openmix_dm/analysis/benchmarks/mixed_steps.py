@@ -90,7 +90,7 @@ def mixing_alone(grid: int, batch: int, size: int, rounds: int) -> float:
 
 
 class GivenSaliency:
-    """Answer PuzzleMix at no cost."""
+    """Answer a mixer at no cost."""
 
     def __init__(self, saliency: torch.Tensor) -> None:
         self._saliency = saliency

@@ -2,6 +2,7 @@
 
 import json
 import os
+from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ class ArraySet(DataSet):
     """A data set of small images."""
 
     balanced = ('train', 'val', 'test')
+
+    @abstractmethod
+    def read(self, tree: Tree) -> Content:
+        """Return what the published files say."""
 
     def prepare(self, request: Request) -> str:
         """Write the arrays, if they are not there yet."""

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class Request:
     verify: bool = True
 
 
-class DataSet:
+class DataSet(ABC):
     """A published data set: facts, which each has of its own, and what is done with them."""
 
     name = title = ''  # of the command and of its folder below that of all data sets; for people
@@ -41,13 +42,9 @@ class DataSet:
     devkit = ''  # file name of what comes beside the archives
     mirrors: ClassVar[dict[str, 'DataSet']] = {}  # the same out of other sources, by their names
 
+    @abstractmethod
     def prepare(self, request: Request) -> str:
         """Write what the loader reads; return what is there now."""
-        raise NotImplementedError
-
-    def read(self, tree: Tree) -> Any:
-        """Return what the published files say."""
-        raise NotImplementedError
 
     def open(self, request: Request) -> Iterator[Tree]:
         """Yield the archives that were given, or root if they were unpacked there, or the download."""
@@ -98,7 +95,7 @@ class DataSet:
 
     def damage(self, root: Path, split: str, data: Any) -> list[str]:
         """Return what is wrong although the loader takes it."""
-        raise NotImplementedError
+        return []
 
     def check(self, root: Path) -> Findings:
         """Print how much is there; return what is wrong with it, and the image files."""

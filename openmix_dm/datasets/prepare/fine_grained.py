@@ -4,6 +4,7 @@ torchvision reads two of them too, but keeps paths and labels to itself, and nam
 """
 
 import re
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ class FineGrained(DataSet):
     """A data set whose images stay as they are; the published lists become classes.txt, train.txt and test.txt."""
 
     wanted = ''  # pattern of the files that are unpacked
+
+    @abstractmethod
+    def read(self, tree: Tree) -> Lists:
+        """Return what the published files say."""
 
     def prepare(self, request: Request) -> str:
         """Unpack the images; write the index and the splits."""
