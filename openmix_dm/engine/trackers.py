@@ -7,9 +7,12 @@ there too: TensorBoard with one curve, W&B under one id, MLflow in one run.
 import importlib.util
 import os
 import threading
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,8 +153,27 @@ class ContinuedTensorboard(mmengine.BaseVisBackend):
             from torch.utils.tensorboard import SummaryWriter
 
             self._watch_writer()
-            self._writer = SummaryWriter(self._save_dir, purge_step=self._purge)
+            with self._named_after_earlier_files():
+                self._writer = SummaryWriter(self._save_dir, purge_step=self._purge)
         return self._writer
+
+    @contextmanager
+    def _named_after_earlier_files(self) -> Iterator[None]:
+        """Have the writer name a file that sorts after all others, as TensorBoard reads them in this order.
+
+        Names begin with the second of their start. Starts within a second, or on a node whose clock is late, would be
+        read before what they continue, and points that are done again would stand twice in the curves.
+        """
+        from tensorboard.summary.writer import event_file_writer
+
+        seconds = [file.name.split('.')[3] for file in Path(self._save_dir).glob('events.out.tfevents.*')]
+        newest = max((int(second) for second in seconds if second.isdecimal()), default=0)
+        stamp = max(time.time(), newest + 1)
+        event_file_writer.time = SimpleNamespace(time=lambda: stamp)
+        try:
+            yield
+        finally:
+            event_file_writer.time = time
 
     def _watch_writer(self) -> None:
         """Stop using a writer whose thread the disk has ended, and keep its traceback from the screen."""

@@ -36,3 +36,8 @@ def test_stands_in_the_record_of_the_run(tmp_path):
     run = RunFolder(tmp_path / 'run').read()
     assert run['decoder'] == {'train': None, 'val': None}
     assert run['interpolation'] == {'train': {'BatchResize': 'nearest'}, 'val': {}}
+
+
+def test_training_images_of_one_class_are_refused(tmp_path, capsys):
+    assert train(tmp_path / 'run', 'train_dataloader.dataset.digits=[3]', 'global_batch_size=50') == 3
+    assert 'training images are of class 0, so that there is nothing to tell apart' in capsys.readouterr().err

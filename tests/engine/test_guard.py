@@ -94,6 +94,19 @@ def test_nothing_is_touched_until_the_host_finds_out(name):
     assert all(map(torch.equal, [model.weight.detach(), *(state[key] for key in sorted(state))], trace[-1]))
 
 
+def test_with_a_longer_lag_the_steps_in_between_are_left_out_too():
+    trace, _ = steps(FUSED['SGD'], (), lag=3, count=6)
+    model = Exploding((6,))
+    wrapper = MixOptimWrapper(FUSED['SGD']([model.weight]))
+    wrapper._guard.lag = 3
+    for _ in range(9):
+        wrapper.update_params(model.loss())
+    with pytest.raises(NonFiniteLoss) as found:
+        wrapper.update_params(model.loss())
+    assert found.value.ago == 3
+    assert torch.equal(model.weight.detach(), trace[-1][0])
+
+
 def test_settling_reads_what_is_still_on_its_way():
     with pytest.raises(NonFiniteLoss) as found:
         steps(FUSED['SGD'], (11,), lag=1)

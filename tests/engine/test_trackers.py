@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import struct
+import time
 from pathlib import Path
 
 import mlflow
@@ -10,6 +11,7 @@ import pytest
 from support.short_runs import PowerCut, power_cut, train
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from openmix_dm.engine.trackers import ContinuedTensorboard
 from openmix_dm.runs.folder import RunFolder
 
 
@@ -35,6 +37,20 @@ def test_tensorboard_is_one_curve(tmp_path, monkeypatch):
     board = EventAccumulator(str(tmp_path / 'run' / 'tensorboard')).Reload()
     for name in ('train/loss', 'val/top1'):
         assert {event.step: event.value for event in board.Scalars(name)} == recorded(tmp_path / 'run', name)
+
+
+def test_tensorboard_reads_starts_in_their_order_whatever_the_clock_says(tmp_path, monkeypatch):
+    """Starts within a second, and on a node whose clock is an hour late."""
+    for start, clock in enumerate([2_000_000_000.5] * 12 + [1_999_996_400.0]):
+        monkeypatch.setattr(time, 'time', lambda clock=clock: clock)
+        backend = ContinuedTensorboard(str(tmp_path))
+        backend.continue_from(start)
+        for step in (start + 1, start + 2):
+            backend.add_scalar('train/loss', float(start), step)
+        backend.close()
+    board = EventAccumulator(str(tmp_path), size_guidance={'scalars': 0}).Reload()
+    points = [(event.step, event.value) for event in board.Scalars('train/loss')]
+    assert points == [*((start + 1, float(start)) for start in range(13)), (14, 12.0)]
 
 
 def test_other_backends_by_config(tmp_path):
