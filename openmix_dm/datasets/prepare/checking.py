@@ -52,7 +52,8 @@ def check_folder(root: Path, splits: Sequence[str] = SPLITS) -> Findings:
         read = [file for file in files if file.name.lower().endswith(EXTENSIONS)]
         print(f'{split}: {len(classes):,} classes, {len(read):,} images in {root}', flush=True)
         beside = sorted(entry for entry in (root / split).iterdir() if entry.name not in classes)
-        print_notes(split, classes, beside + sorted({*files} - {*read}))
+        skipped = [file for file in files if not file.name.lower().endswith(EXTENSIONS)]
+        print_notes(split, classes, beside + skipped)
         # Labels are the places of the sorted folders: one folder too few shifts all that follow.
         problems += several(f'{split}: missing class folders', sorted(known - {*classes}))
         empty = sorted({*classes} - {file.parent.name for file in read})

@@ -59,8 +59,8 @@ class DataSet(ABC):
         for path in request.archives:
             known = {path.name: self.hashes[path.name]} if path.name in self.hashes else self.hashes  # it was renamed
             if not path.is_file() and not path.is_dir():
-                wanted = f'expected {" or ".join(known)}, got no such file'
-                raise DataError(f'--archive {path}: {wanted}; give the path of the downloaded file')
+                why = f'expected {" or ".join(known)}, got no such file; give the path of the downloaded file'
+                raise DataError(f'{path} cannot be read: {why}')
             if request.verify and path.is_file() and all(known.values()):
                 verify_hash(path, ' or '.join(known.values()), ' or '.join(known))
         unpacked = any((request.root / name).exists() for name in self.unpacked)
