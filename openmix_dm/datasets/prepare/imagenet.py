@@ -16,6 +16,8 @@ SYNSET, TRAIN_IMAGE, VAL_IMAGE = 'n[0-9]{8}', r'n[0-9]{8}_[0-9]{1,9}\.JPEG', r'I
 Part = tuple[Tree, dict[str, Path]]  # files, and the paths to unpack them to
 MEMBERS = {'train': rf'{SYNSET}\.tar', 'val': VAL_IMAGE}
 
+NO_DEVKIT = f'is the val archive: expected --devkit {DEVKIT} with it, got none; it holds the labels'
+
 
 class ImageNet(DataSet):
     """ImageNet as a folder of JPEGs for each synset."""
@@ -39,6 +41,9 @@ class ImageNet(DataSet):
 
     def prepare(self, request: Request) -> str:
         """Unpack the archives that were given, or say where to get them."""
+        for path in request.archives:  # before minutes of hashing
+            if path.name == VAL and not request.devkit:
+                raise DataError(f'{path} {NO_DEVKIT}')
         labels = self.read_devkit(replace(request, archives=(request.devkit,))) if request.devkit else None
         return '\n'.join(self.unpack(tree, request.root, labels) for tree in self.open(request))
 
@@ -100,8 +105,7 @@ def train_images(tree: Tree, folder: Path) -> Iterator[Part]:
 def val_images(tree: Tree, folder: Path, labels: dict[str, str] | None) -> list[Part]:
     """Return the archive, and the paths to unpack it to, which the devkit says."""
     if labels is None:
-        why = f'its labels are in {DEVKIT}, which image-net.org has too'
-        raise DataError(f'{tree.label} is the val archive: expected --devkit {DEVKIT} with it, got none; {why}')
+        raise DataError(f'{tree.label} {NO_DEVKIT}')
     if unknown := [name for name in tree.sizes if name not in labels]:
         wanted = f'a number from 1 to {len(labels)} (lines of the ground truth)'
         raise DataError(f'{unknown[0]} has no label: expected {wanted}')
