@@ -1,5 +1,6 @@
 """Mixers: `mixer(images, labels) -> MixedBatch`. Each stands alone in any PyTorch loop."""
 
+from openmix_dm.mixers.alignmixup import AlignMixup
 from openmix_dm.mixers.attentivemix import AttentiveMix
 from openmix_dm.mixers.automix import AutoMix, SAMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
@@ -18,6 +19,7 @@ from openmix_dm.mixers.tokenmix import TokenMix
 from openmix_dm.mixers.transmix import TransMix
 
 __all__ = [
+    'AlignMixup',
     'AttentiveMix',
     'AutoMix',
     'CutMix',
