@@ -15,6 +15,7 @@ from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
 from openmix_dm.mixers.smoothmix import SmoothMix
+from openmix_dm.mixers.snapmix import SnapMix
 from openmix_dm.mixers.tokenmix import TokenMix
 from openmix_dm.mixers.transmix import TransMix
 
@@ -36,6 +37,7 @@ __all__ = [
     'SAMix',
     'SaliencyMix',
     'SmoothMix',
+    'SnapMix',
     'TokenMix',
     'TransMix',
 ]

@@ -11,7 +11,7 @@ from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
 from openmix_dm.utils.checks import one_of, positive
 from openmix_dm.utils.transfers import to_device
 
-LabelSource = Literal['pixels', 'drawn', 'attention']
+LabelSource = Literal['pixels', 'drawn', 'attention', 'class_map']
 Lam = float | Tensor  # one for the batch, or (N,): one for each sample
 
 
