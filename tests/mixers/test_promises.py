@@ -5,7 +5,7 @@ import torch
 from support.mixer_examples import LEARNED, AnyModel, build, case_id, cases, example, registered
 
 from openmix_dm.mixers import MaskMixer, Mixer
-from openmix_dm.structures import MixedBatch
+from openmix_dm.structures import MixedBatch, Outputs
 
 CASES = pytest.mark.parametrize('case', cases(), ids=case_id)
 SHAPES = [(1, 3, 8, 8), (2, 3, 8, 8), (7, 3, 9, 14), (16, 1, 16, 16)]
@@ -22,6 +22,17 @@ class ProbeOfNothing:
 
     def attention(self, inputs):
         return inputs.new_ones(inputs.shape[0], 4, 4)
+
+    def outputs(self, inputs, wants=()):
+        grid = inputs.mean(dim=1)
+        tokens = torch.nn.functional.adaptive_avg_pool2d(grid, 4)
+        kinds = {
+            'attention': tokens, 'received': tokens, 'map': inputs, 'tokens': tokens.flatten(1)[:, :, None],
+        }  # fmt: skip
+        return Outputs(inputs.flatten(1)[:, :50].float(), **{want: kinds[want] for want in wants})
+
+    def class_map(self, inputs, labels):
+        return torch.nn.functional.adaptive_avg_pool2d(inputs.mean(dim=1).float().abs(), 4)
 
     def denormalise(self, inputs):
         return inputs
