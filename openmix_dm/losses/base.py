@@ -9,12 +9,14 @@ class MixLoss(nn.Module):
     """Average a per-sample loss over the batch: `loss(logits, target, weight=None) -> scalar`.
 
     A weighted loss still divides by N, not by the sum of the weights: a masked sample counts as one without loss.
+    The loss of no samples is 0, and so are its gradients.
     """
 
     def forward(self, logits: Tensor, target: MixTarget, weight: Tensor | None = None) -> Tensor:
         """Return the mean over the batch of weight times the loss of each sample."""
         losses = self.per_sample(logits, target)
-        return (losses if weight is None else losses * weight).mean()
+        losses = losses if weight is None else losses * weight
+        return losses.mean() if len(losses) else losses.sum()  # the mean of nothing would be NaN
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
