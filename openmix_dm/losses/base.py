@@ -11,6 +11,7 @@ class MixLoss(nn.Module):
     """Average a per-sample loss over the batch: `loss(logits, target, weight=None) -> scalar`.
 
     A weighted loss still divides by N, not by the sum of the weights: a masked sample counts as one without loss.
+    The loss of no samples is 0, and so are its gradients.
     """
 
     label_fields: frozenset[str] = frozenset()  # of MixTarget's 'lam_b' and 'rows_b', those that it makes use of
@@ -19,7 +20,8 @@ class MixLoss(nn.Module):
         """Return the mean over the batch of weight times the loss of each sample."""
         self.check_target(target)
         losses = self.per_sample(logits, target)
-        return (losses if weight is None else losses * weight).mean()
+        losses = losses if weight is None else losses * weight
+        return losses.mean() if len(losses) else losses.sum()  # the mean of nothing would be NaN
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""

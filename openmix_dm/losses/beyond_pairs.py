@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from openmix_dm.losses.functional import Sides
+from openmix_dm.losses.fused_ce import compute_dtype
 
 
 def dense_ce(logits: Tensor, rows: Tensor, label_smoothing: float = 0.0) -> Tensor:
@@ -17,7 +18,7 @@ def dense_ce(logits: Tensor, rows: Tensor, label_smoothing: float = 0.0) -> Tens
     -(sum of row * log p). Smoothing spreads its share of a row's sum evenly: it is that of each side's own
     cross-entropy, weighed as the side is.
     """
-    log_p = logits.to(_compute_dtype(logits)).log_softmax(dim=1)
+    log_p = logits.to(compute_dtype(logits)).log_softmax(dim=1)
     rows = rows.detach().to(log_p.dtype)
     if label_smoothing:
         rows = (1 - label_smoothing) * rows + label_smoothing * rows.mean(dim=1, keepdim=True)
@@ -27,8 +28,8 @@ def dense_ce(logits: Tensor, rows: Tensor, label_smoothing: float = 0.0) -> Tens
 def decoupled_terms(logits: Tensor, y_a: Tensor, y_b: Tensor, counts: Tensor, sides: Sides = 'both') -> Tensor:
     """The decoupled regulariser of two classes, for each sample that counts, else 0; see `functional.decoupled_ce`."""
     if logits.shape[1] <= 2:
-        return logits.new_zeros(len(logits), dtype=_compute_dtype(logits))
-    z = logits.to(_compute_dtype(logits))
+        return logits.new_zeros(len(logits), dtype=compute_dtype(logits))
+    z = logits.to(compute_dtype(logits))
     others = z.scatter(1, y_a[:, None], -torch.inf).scatter(1, y_b[:, None], -torch.inf).logsumexp(dim=1, keepdim=True)
     chosen = torch.stack([y_a, y_b] if sides == 'both' else [y_a], dim=1)
     return torch.where(counts, -F.logsigmoid(z.gather(1, chosen) - others).sum(dim=1), 0.0)
@@ -36,10 +37,6 @@ def decoupled_terms(logits: Tensor, y_a: Tensor, y_b: Tensor, counts: Tensor, si
 
 def dense_bce(logits: Tensor, rows: Tensor) -> Tensor:
     """Binary cross-entropy, summed over classes, with rows of targets (N, classes), each at most 1."""
-    z = logits.to(_compute_dtype(logits))
+    z = logits.to(compute_dtype(logits))
     targets = rows.detach().to(z.dtype).clamp(max=1)
     return F.binary_cross_entropy_with_logits(z, targets, reduction='none').sum(dim=1)
-
-
-def _compute_dtype(logits: Tensor) -> torch.dtype:
-    return torch.float64 if logits.dtype == torch.float64 else torch.float32

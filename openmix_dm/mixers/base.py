@@ -18,7 +18,8 @@ Lam = float | Tensor  # one for the batch, or (N,): one for each sample
 class Mixer(nn.Module):
     """Mix each sample of a batch with a partner from the same batch.
 
-    A subclass says how two aligned images become one, in `mix`. All draws come from torch's default generators.
+    A subclass says how two aligned images become one, in `mix`, which never gets an empty batch: that comes back as it
+    is. All draws come from torch's default generators.
 
     Args:
         alpha: lam is drawn from Beta(alpha, alpha).
@@ -44,6 +45,8 @@ class Mixer(nn.Module):
         """Mix a batch of float images (N, C, H, W) with labels (N,); a given lam, float or (N,), is honoured."""
         size = check_batch(inputs, labels)
         lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
+        if not size:
+            return MixedBatch(inputs, MixTarget.hard(labels), partial(torch.arange, 0, device=inputs.device))
         partner = self.choose_partner(inputs, labels, probe)
         # Small results first: an allocator then gives the large one the memory of the last call, still in the cache.
         y_b = partner.take(labels)
@@ -61,7 +64,8 @@ class Mixer(nn.Module):
         _check_images(x_a)
         if x_a.shape != x_b.shape:
             raise ValueError(f'x_a and x_b must have one shape, got {tuple(x_a.shape)} and {tuple(x_b.shape)}')
-        return self.mix(x_a, Given(x_b), check_lam(lam, len(x_a)))
+        lam = check_lam(lam, len(x_a))
+        return self.mix(x_a, Given(x_b), lam) if len(x_a) else MixedPair(x_a, x_a.new_ones(0, dtype=torch.float32))
 
     def choose_partner(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None) -> Reordering:
         """Choose who is mixed with whom; `mix` gets the very object, with whatever was measured to choose by."""
@@ -174,8 +178,8 @@ def check_lam(lam: Lam, size: int) -> Lam:
 def _check_images(inputs: Tensor) -> None:
     if not inputs.is_floating_point():
         raise ValueError(f'a mixer takes normalised float images, got {inputs.dtype}; convert and normalise them first')
-    if inputs.dim() != 4 or inputs.shape[0] == 0:
-        raise ValueError(f'a mixer takes images of shape (N, C, H, W) with N >= 1, got {tuple(inputs.shape)}')
+    if inputs.dim() != 4:
+        raise ValueError(f'a mixer takes images of shape (N, C, H, W), got {tuple(inputs.shape)}')
 
 
 def check_batch(inputs: Tensor, labels: Tensor) -> int:
