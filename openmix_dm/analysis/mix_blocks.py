@@ -82,7 +82,7 @@ def _block_of(owner: NamedModel, learned: Sequence[str]) -> NamedBlock:
     name, mixer = next(iter(found.items()))
     if any(key.startswith(f'{name}.') for key in owner.trained.missing):
         raise CheckpointError(
-            f'{FLAG} {owner.trained.checkpoint} has no weights of the mix block: what is published is left without; '
-            'name the folder of the run itself, or a checkpoint in it'
+            f'{FLAG} {owner.trained.checkpoint} has no weights of the mix block (published ones never have); name '
+            'the folder of a run itself, or a checkpoint in it'
         )
     return NamedBlock(replace(owner, name=full_name(owner.trained)), mixer)

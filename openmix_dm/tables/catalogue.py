@@ -98,6 +98,9 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         raise ConfigError(
             f'{path}: protocol must be one of {", ".join(get_args(Protocol))}, got {values["protocol"]!r}'
         )
+    for name in ('axis', 'source'):
+        if not isinstance(values[name], str):
+            raise ConfigError(f'{path}: {name} must be a text, got {values[name]!r}')
     if not isinstance(values['metric'], str) or not values['metric']:
         raise ConfigError(f'{path}: metric must be the name of a value of the validations, got {values["metric"]!r}')
 

@@ -135,4 +135,4 @@ def test_published_weights_have_no_block(tmp_path, capsys):
     said = capsys.readouterr().err
     assert code != 0
     assert 'has no weights of the mix block' in said
-    assert 'name the folder of the run itself' in said
+    assert 'name the folder of a run itself' in said

@@ -3,6 +3,7 @@
 import pytest
 from support.loaded_cells import CONFIGS
 
+from openmix_dm.commands.table import main
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
 from openmix_dm.paper.paper_tables import cells_of
@@ -71,3 +72,11 @@ def test_the_papers_numbers_are_at_the_values_that_its_tables_have(name, tmp_pat
 def test_the_two_sweeps_of_dm_bce_share_the_runs_at_which_they_cross(tmp_path):
     xi, t = ({run_folder(cell, 0, tmp_path) for cell in all_tables()[f'figure_a2_{x}'].cells} for x in ('xi', 't'))
     assert (len(xi), len(t), len(xi & t)) == (16, 16, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', FIGURES)
+def test_every_cell_builds_and_learns(name, capsys):
+    cells = len(all_tables()[name].cells)
+    assert main(['check', name, '--jobs', '1']) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f'{cells} of {cells} cells ok, 0 printed as -'

@@ -48,6 +48,8 @@ def test_a_config_beside_the_table(tmp_path):
         (("baseline = 'MCE'", "baseline = 'MSE'"), 'neither a column nor a row; did you mean MCE'),
         (("baseline = 'MCE'", 'trials = 0'), 'trials must be a whole number'),
         (("baseline = 'MCE'", 'metric = 5'), 'metric must be the name of a value'),
+        (("baseline = 'MCE'", 'source = 2'), 'source must be a text, got 2'),
+        (("baseline = 'MCE'", "axis = ['eta']"), "axis must be a text, got ['eta']"),
         (("baseline = 'MCE'", "protocol = 'first'"), 'protocol must be one of'),
         (("'digits/r8_mixup.py'", "'digits/r8_mixpu.py'"), 'Mixup, MCE: there is no config digits/r8_mixpu.py'),
         (("['digits/r8_vanilla.py', None]", "['digits/r8_vanilla.py']"), "row 'Vanilla' must list 2 configs"),

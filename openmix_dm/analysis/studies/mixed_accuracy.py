@@ -94,7 +94,10 @@ def draw(lams: list[float], rows: list[dict[str, Any]], mixers: dict[str, NamedB
             for number, row in enumerate(rows):
                 found = row['mixers'][mixer]
                 drawn = [(lam, y) for lam, y, n in zip(lams, found[kind], found['images'], strict=True) if n >= FEW]
-                axis.plot(*zip(*drawn, strict=True), label=row['name'], **charts.style(number)) if drawn else None
+                axis.plot([lam for lam, _ in drawn], [y for _, y in drawn], label=row['name'], **charts.style(number))
+            axis.set_xlim(lams[0] - 0.03, lams[-1] + 0.03)  # one for all mixers, wherever they have enough images
+            if not drawn:
+                axis.text(0.5, 0.5, f'fewer than {FEW} images at each lam', transform=axis.transAxes, ha='center')
             words = 'best class is one of the two' if kind == 'top1' else 'two best classes are the two'
             charts.finish(axis, f'{mixer}, top-{kind[-1]}: {words}{whose}', 'lam', f'{kind[:3]}-{kind[-1]} in %')
     charts.add_legend(figure, axes[0][0])
