@@ -15,7 +15,15 @@ from openmix_dm.utils.suggest import did_you_mean
 CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
 _REGISTERED: list[Callable[[], Sequence[Table]]] = []
 NEEDED = ('title', 'columns', 'rows')
-DEFAULTS = {'baseline': '', 'metric': 'top1', 'protocol': 'median_last10', 'trials': 3, 'axis': '', 'source': ''}
+DEFAULTS = {
+    'baseline': '',
+    'metric': 'top1',
+    'protocol': 'median_last10',
+    'trials': 3,
+    'first_seed': 0,
+    'axis': '',
+    'source': '',
+}
 
 
 def read_table(path: str | Path) -> Table:
@@ -23,8 +31,8 @@ def read_table(path: str | Path) -> Table:
 
     The file sets `title`, `columns` (names) and `rows` (name -> for each column a config, `dict(config=..., options=
     ['key=value'])`, or None for an empty cell), and may set `baseline` (the column, or else the row, that the others
-    are compared with), `metric`, `protocol`, `trials`, `axis` (rows are values of this setting, to be plotted) and
-    `source` (what of the paper it is: 'Figure A2').
+    are compared with), `metric`, `protocol`, `trials`, `first_seed`, `axis` (rows are values of this setting, to be
+    plotted) and `source` (what of the paper it is: 'Figure A2').
     """
     path = Path(path)
     values = _load(path)
@@ -53,7 +61,8 @@ def read_table(path: str | Path) -> Table:
                     options=options,
                 )
             )
-    return Table(path.stem, values['title'], tuple(cells), values['trials'], values['source'], values['axis'])
+    facts = {name: values[name] for name in ('trials', 'first_seed', 'axis', 'source')}
+    return Table(path.stem, values['title'], tuple(cells), **facts)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -82,7 +91,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, values: dict[str, Any]) -> None:
-    columns, rows, baseline, trials = (values[name] for name in ('columns', 'rows', 'baseline', 'trials'))
+    columns, rows, baseline = (values[name] for name in ('columns', 'rows', 'baseline'))
     if not isinstance(rows, dict) or not rows or not columns:
         raise ConfigError(f'{path}: rows must be a dict of names and lists, and columns a list, neither of them empty')
     for row, entries in rows.items():
@@ -92,8 +101,9 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         raise ConfigError(
             f'{path}: baseline {baseline!r} is neither a column nor a row{did_you_mean(baseline, [*columns, *rows])}'
         )
-    if not isinstance(trials, int) or trials < 1:
-        raise ConfigError(f'{path}: trials must be a whole number, 1 or above, got {trials!r}')
+    for name, least in (('trials', 1), ('first_seed', 0)):
+        if not isinstance(values[name], int) or values[name] < least:
+            raise ConfigError(f'{path}: {name} must be a whole number, {least} or above, got {values[name]!r}')
     if values['protocol'] not in get_args(Protocol):
         raise ConfigError(
             f'{path}: protocol must be one of {", ".join(get_args(Protocol))}, got {values["protocol"]!r}'
