@@ -1,6 +1,7 @@
 import pytest
 from support.table_folders import write_table
 
+import openmix_dm.paper  # noqa: F401, registers its tables, as the command does
 from openmix_dm.errors import ConfigError
 from openmix_dm.tables.catalogue import all_tables, find_table
 
