@@ -52,7 +52,7 @@ class Table:
     title: str
     cells: tuple[Cell, ...]
     trials: int = 3  # runs of each config
-    source: str = ''  # 'Table 1' of the paper, or nothing for a table of one's own
+    source: str = ''  # 'Table 1' or 'Figure A2' of the paper, or nothing for a table of one's own
     axis: str = ''  # rows are values of this setting: they are drawn as curves, too
     expected: Callable[[Cell], dict[str, Any]] | None = None  # the values that the config of a cell has to have
     first_seed: int = 0  # trial k has this seed plus k: a study's seeds are none that were looked at before

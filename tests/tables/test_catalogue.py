@@ -59,6 +59,8 @@ def test_a_config_beside_the_table(tmp_path):
         (("baseline = 'MCE'", 'trials = 0'), 'trials must be a whole number'),
         (("baseline = 'MCE'", 'first_seed = -1'), 'first_seed must be a whole number, 0 or above'),
         (("baseline = 'MCE'", 'metric = 5'), 'metric must be the name of a value'),
+        (("baseline = 'MCE'", 'source = 2'), 'source must be a text, got 2'),
+        (("baseline = 'MCE'", "axis = ['eta']"), "axis must be a text, got ['eta']"),
         (("baseline = 'MCE'", "protocol = 'first'"), 'protocol must be one of'),
         (("'digits/r8_mixup.py'", "'digits/r8_mixpu.py'"), 'Mixup, MCE: there is no config digits/r8_mixpu.py'),
         (("['digits/r8_vanilla.py', None]", "['digits/r8_vanilla.py']"), "row 'Vanilla' must list 2 configs"),
