@@ -4,8 +4,10 @@ from functools import cache
 from typing import Any
 
 from openmix_dm.paper.naming import config_of, is_semi, paper, parts_of
+from openmix_dm.paper.recipe_settings import expected_settings
 from openmix_dm.paper.rules import expected_semi_values, expected_values
-from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
+from openmix_dm.paper.semi_settings import expected_semi_settings
+from openmix_dm.tables.cells import Cell, Metric, Protocol, Said, Table
 
 METRICS: dict[str, Metric] = {
     'top1_acc': 'top1',
@@ -58,7 +60,19 @@ def _table(printed: dict[str, Any]) -> Table:
         said = cells[cell.id]
         return expected_semi_values(said) if is_semi(said) else expected_values(said)
 
-    return Table(printed['id'], printed['caption'], made, trials=3, source=printed['paper_number'], expected=expected)
+    def settings(cell: Cell) -> dict[str, Said]:
+        said = cells[cell.id]
+        return expected_semi_settings(said) if is_semi(said) else expected_settings(said)
+
+    return Table(
+        printed['id'],
+        printed['caption'],
+        made,
+        trials=3,
+        source=printed['paper_number'],
+        expected=expected,
+        settings=settings,
+    )
 
 
 def _cell(printed: dict[str, Any], table: dict[str, Any], ids: set[str]) -> Cell:

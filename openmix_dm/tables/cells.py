@@ -43,6 +43,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Said:
+    """A part of a config that a table asks for, and who says so."""
+
+    part: Any  # None: it must not be there
+    source: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A named set of cells that are run and collected together."""
 
@@ -53,6 +61,7 @@ class Table:
     source: str = ''  # 'Table 1' of the paper, or nothing for a table of one's own
     axis: str = ''  # rows are values of this setting: they are drawn as curves, too
     expected: Callable[[Cell], dict[str, Any]] | None = None  # the values that the config of a cell has to have
+    settings: Callable[[Cell], dict[str, Said]] | None = None  # the parts that it has to have, by their keys
 
     def runnable(self) -> tuple[Cell, ...]:
         """Return the cells that a training can fill."""
