@@ -1,4 +1,4 @@
-"""Does every cell's config load, validate, build and learn, with the values that its table asks for?"""
+"""Does every cell's config load, validate, build and learn, with the values and the parts that its table asks for?"""
 
 import json
 import multiprocessing
