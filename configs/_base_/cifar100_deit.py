@@ -1,4 +1,5 @@
-# The recipe of DeiT-S in Table 10: images enlarged to 224 px, gradients clipped at 5.
+# The recipe of DeiT-S in Table 10: images enlarged to 224 px, gradients clipped at 5; RandAugment with FixMatch's
+# operations, as released.
 _base_ = 'cifar100_adamw.py'
 
 train_dataloader = dict(
@@ -6,12 +7,16 @@ train_dataloader = dict(
         transforms=[
             dict(
                 type='BatchEach',
-                transforms=[
-                    dict(type='RandomResizedCrop', size=224, scale=(0.8, 1.0), interpolation='bicubic'),
-                    dict(type='RandomFlip'),
-                    dict(type='RandAugment', policy='rand-m7-n2-mstd0.5', interpolation='bicubic'),
-                ],
-            )
+                transforms=[dict(type='RandomResizedCrop', size=224, scale=(0.8, 1.0), interpolation='bicubic')],
+            ),
+            dict(type='BatchRandomFlip'),
+            dict(
+                type='BatchRandAugment',
+                policy='rand-m7-n2-mstd0.5',
+                operations='fixmatch',
+                interpolation='bicubic',
+                fill=(125, 123, 114),
+            ),
         ]
     ),
     num_workers=8,

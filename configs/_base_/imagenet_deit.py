@@ -1,5 +1,6 @@
 # The DeiT recipe of Table A1: AdamW, batch 1024, 300 epochs, 5 of warm-up, cosine.
 # Not printed, as DeiT has it: no decay on norms, biases and tokens; the first and the last learning rate; bicubic.
+# As released: the mix block of AutoMix and SAMix ends at a learning rate of 1e-4.
 _base_ = 'imagenet.py'
 
 global_batch_size = 1024
@@ -36,7 +37,7 @@ optim_wrapper = dict(
 )
 param_scheduler = [
     dict(type='LinearLR', start_factor=1e-3, by_epoch=True, end=5, convert_to_iter_based=True),
-    dict(type='CosineAnnealingLR', eta_min=1e-5, by_epoch=True, begin=5, convert_to_iter_based=True),
+    dict(type='MixCosineLR', eta_min=1e-5, mixer_eta_min=1e-4, by_epoch=True, begin=5, convert_to_iter_based=True),
 ]
 train_cfg = dict(max_epochs=300)
 default_hooks = dict(ema=dict(type='EmaHook', decay=0.99996))

@@ -3,6 +3,6 @@ _base_ = 'convnext-t.py'
 
 model = dict(
     mixer=dict(
-        type='AttentiveMix', alpha=2.0, teacher=dict(type='TimmBackbone', name='resnet18.tv_in1k', pretrained='timm')
+        type='AttentiveMix', alpha=2.0, teacher=dict(type='TimmBackbone', name='resnet50.tv_in1k', pretrained='timm')
     )
 )

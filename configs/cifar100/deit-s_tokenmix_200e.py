@@ -3,6 +3,6 @@ _base_ = 'deit-s.py'
 
 model = dict(
     mixer=dict(
-        type='RandomMixer', mixers=[dict(type='Mixup', alpha=0.8), dict(type='TokenMix', alpha=1.0)], probs=[0.1, 0.9]
+        type='RandomMixer', mixers=[dict(type='Mixup', alpha=1.0), dict(type='TokenMix', alpha=1.0)], probs=[0.1, 0.9]
     )
 )

@@ -7,3 +7,4 @@ model = dict(
     mixer=dict(type='NoMix'),
     head=dict(type='LinearHead', loss=dict(type='MixedCE')),
 )
+optim_wrapper = dict(paramwise_cfg=dict(custom_keys=dict(mixer=dict(momentum=0.0))))  # the mix block, as released

@@ -120,7 +120,8 @@ def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
 
 def add_check(commands: Any) -> None:
     """Add `check [TABLE | --all]`."""
-    parser = commands.add_parser('check', help='does every config load, build and learn? Without GPU or data')
+    asked = "does every config load, build and learn, with the paper's settings? Without GPU or data"
+    parser = commands.add_parser('check', help=asked)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument('table', metavar='TABLE', nargs='?', help="a name of `list`, the paper's number, or a file")
     which.add_argument('--all', action='store_true', help="all of the paper's tables")

@@ -120,5 +120,5 @@ def _check_accumulation(train: dict[str, Any], accumulation: int) -> None:
 
 def _fill_end(schedule: dict[str, Any], end: int) -> None:
     schedule.setdefault('end', end)
-    if schedule['type'] == 'CosineAnnealingLR':
+    if schedule['type'] in ('CosineAnnealingLR', 'MixCosineLR'):
         schedule.setdefault('T_max', schedule['end'] - schedule.get('begin', 0))

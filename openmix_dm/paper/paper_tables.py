@@ -1,11 +1,14 @@
 """The tables of the paper, each cell with the config that makes its number."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from openmix_dm.paper.naming import config_of, is_semi, paper, parts_of
+from openmix_dm.paper.recipe_settings import expected_settings
 from openmix_dm.paper.rules import expected_semi_values, expected_values
-from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
+from openmix_dm.paper.semi_settings import expected_semi_settings
+from openmix_dm.tables.cells import Cell, Metric, Protocol, Said, Table
 
 METRICS: dict[str, Metric] = {
     'top1_acc': 'top1',
@@ -15,6 +18,8 @@ METRICS: dict[str, Metric] = {
 }
 
 METRIC_WORDS = {'top1': '', 'fgsm': 'FGSM error', 'memory': 'memory (GB)', 'hours': 'time (h)'}
+
+GPU_OF_COSTS = 'A100'  # Table 10: "on a single A100 GPU"
 
 # The loss that a loss is compared with; Vanilla, which has no mixing, is compared with nothing.
 COMPARED = {'dm': 'mce', 'mbce2': 'mbce', 'dmbce': 'mbce', 'mce-high': 'mce', 'mce-low': 'mce'}
@@ -58,7 +63,36 @@ def _table(printed: dict[str, Any]) -> Table:
         said = cells[cell.id]
         return expected_semi_values(said) if is_semi(said) else expected_values(said)
 
-    return Table(printed['id'], printed['caption'], made, trials=3, source=printed['paper_number'], expected=expected)
+    def settings(cell: Cell) -> dict[str, Said]:
+        said = cells[cell.id]
+        return expected_semi_settings(said) if is_semi(said) else expected_settings(said)
+
+    return Table(
+        printed['id'],
+        printed['caption'],
+        made,
+        trials=3,
+        source=printed['paper_number'],
+        averages=_averages(printed, made),
+        expected=expected,
+        settings=settings,
+    )
+
+
+def _averages(printed: dict[str, Any], cells: Sequence[Cell]) -> dict[str, float]:
+    """Return the average gains that a table prints, by column; right or wrong."""
+    found = {}
+    for average in printed['avg_gain']:
+        said = average['column']
+        columns = {
+            cell.column
+            for cell in cells
+            if all(cell.facts[key] == said[key] for key in ('dataset', 'backbone', 'loss'))
+            and set(said['setting'].split(';')) <= set(cell.facts['setting'].split(';'))
+        }
+        (column,) = columns
+        found[column] = average['paper_value']
+    return found
 
 
 def _cell(printed: dict[str, Any], table: dict[str, Any], ids: set[str]) -> Cell:
@@ -73,6 +107,7 @@ def _cell(printed: dict[str, Any], table: dict[str, Any], ids: set[str]) -> Cell
         printed=printed['value'],
         printed_std=printed['std'],
         baseline=_baseline(printed, ids),
+        hardware=GPU_OF_COSTS if metric in ('memory', 'hours') else '',
         facts={name: printed[name] for name in ('dataset', 'backbone', 'method', 'loss', 'setting')},
     )
 

@@ -50,6 +50,8 @@ BASELINE_ALPHA: dict[str, dict[str, float]] = {
 
 STATIC_CUTTING = ('cutmix', 'fmix', 'resizemix', 'saliencymix')  # alpha 0.2 for ResNet-18 on ImageNet, as released
 
+BESIDE = {'transmix': 0.8, 'tokenmix': 1.0}  # alpha of the Mixup beside them, as released; their own is 1
+
 # Recipes that Table A1 and the text leave out: Table 10, as released.
 TABLE_10 = {'optimizer': 'AdamW', 'lr': 1e-3, 'weight_decay': 0.05, 'batch_size': 100}
 RESOLUTIONS = {'cifar': 32, 'tiny': 64}
@@ -82,7 +84,7 @@ def _recipe(printed: dict[str, Any]) -> dict[str, Any]:
 
 def _mixing(printed: dict[str, Any]) -> dict[str, Any]:
     _, _, method, loss, _ = parts_of(printed)
-    policies = _policies(method)
+    policies = policies_of_method(method)
     alphas = [_alpha(printed, policy, alpha, loss) for policy, alpha in policies]
     values: dict[str, Any] = {
         'mixer_type': ' | '.join(CLASSES[policy] for policy, _ in policies),
@@ -104,16 +106,15 @@ def _mixing(printed: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _policies(method: str) -> list[tuple[str, float | None]]:
+def policies_of_method(method: str) -> list[tuple[str, float | None]]:
     """Return the policies of a method, those of a mixture with the alphas that its recipe prints."""
     if method == 'mix':
         return [('mixup', None), ('cutmix', None)]
     if method.endswith('-rsb'):
         rsb = paper()['recipes']['by_procedure']['RSB A3']
         return [(method.removesuffix('-rsb'), None), ('mixup', rsb['mixup_alpha']), ('cutmix', rsb['cutmix_alpha'])]
-    if method in ('transmix', 'tokenmix'):
-        deit = paper()['recipes']['by_procedure']['DeiT']
-        return [('mixup', deit['mixup_alpha']), (method, deit['cutmix_alpha'])]
+    if method in BESIDE:
+        return [('mixup', BESIDE[method]), (method, 1.0)]
     return [(method, None)]
 
 

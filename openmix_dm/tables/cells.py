@@ -41,7 +41,16 @@ class Cell:
     printed_std: float | None = None
     baseline: str | None = None  # id of the cell that this one is compared with: DM's gain is over it
     facts: dict[str, str] = field(default_factory=dict)  # dataset, backbone, method, loss, setting
+    hardware: str = ''  # the kind of GPU, one of which memory and hours are about; '': any machine
     options: tuple[str, ...] = ()  # KEY=VALUE that override the config: a point of an ablation needs no file of its own
+
+
+@dataclass(frozen=True)
+class Said:
+    """A part of a config that a table asks for, and who says so."""
+
+    part: Any  # None: it must not be there
+    source: str
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,10 @@ class Table:
     cells: tuple[Cell, ...]
     trials: int = 3  # runs of each config
     source: str = ''  # 'Table 1' or 'Figure A2' of the paper, or nothing for a table of one's own
+    averages: dict[str, float] | None = None  # average gains that are printed, by column; None: one for every column
     axis: str = ''  # rows are values of this setting: they are drawn as curves, too
     expected: Callable[[Cell], dict[str, Any]] | None = None  # the values that the config of a cell has to have
+    settings: Callable[[Cell], dict[str, Said]] | None = None  # the parts that it has to have, by their keys
     first_seed: int = 0  # trial k has this seed plus k: a study's seeds are none that were looked at before
 
     def seeds(self, trials: int | None = None) -> range:

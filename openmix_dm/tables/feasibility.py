@@ -1,8 +1,8 @@
-"""Does every cell's config load, validate, build and learn, with the values that its table asks for?"""
+"""Does every cell's config load, validate, build and learn, with the values and the parts that its table asks for?"""
 
 import json
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from openmix_dm.config.check import validate
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
+from openmix_dm.config.settings import Settings, differences, flat, settings_of
 from openmix_dm.tables.catalogue import CONFIGS
-from openmix_dm.tables.cells import Cell, Table
+from openmix_dm.tables.cells import Cell, Said, Table
 from openmix_dm.tables.config_values import resolved_values
 from openmix_dm.tables.model_trial import Kind, TrialStep, kinds_of, memory_gb, try_kind
 from openmix_dm.utils.files import write_atomically
@@ -30,6 +31,7 @@ class ConfigFacts:
     """What a config says, or why it cannot be used."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     kinds: tuple[Kind, ...] = ()
     state: str = 'ok'
     problem: str = ''
@@ -89,10 +91,11 @@ def _row(table: Table, cell: Cell, facts: ConfigFacts | None, tried: dict[str, T
     found = [tried[kind.key] for kind in facts.kinds]
     trials = [trial for trial in found if isinstance(trial, TrialStep)]
     problems = [facts.problem, *(trial for trial in found if isinstance(trial, str))]
-    problems += _differences(table, cell, facts.values) if facts.state == 'ok' else []
+    problems += wrong_values(table, cell, facts.values, facts.settings) if facts.state == 'ok' else []
     problem = '; '.join(dict.fromkeys(filter(None, problems)))
     state = facts.state if facts.state != 'ok' else 'failed' if problem else 'ok'
-    return {**row, 'state': state, 'problem': problem, **facts.values, **_costs(trials, facts.values)}
+    found_values = {**facts.values, **_costs(trials, facts.values), 'settings': facts.settings}
+    return {**row, 'state': state, 'problem': problem, **found_values}
 
 
 def _costs(trials: Sequence[TrialStep], values: dict[str, Any]) -> dict[str, Any]:
@@ -106,11 +109,25 @@ def _costs(trials: Sequence[TrialStep], values: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _differences(table: Table, cell: Cell, values: dict[str, Any]) -> list[str]:
-    """Return where a config has other values than its table asks for."""
+def wrong_values(table: Table, cell: Cell, values: dict[str, Any], settings: Settings) -> list[str]:
+    """Return where a config has other values, or parts with other settings, than its table asks for."""
     expected = table.expected(cell) if table.expected is not None else {}
-    wrong = {name: value for name, value in expected.items() if values[name] != value}
-    return [f'{name} is {values[name]}, but {value} by the rules of the paper' for name, value in wrong.items()]
+    wrong = {name: (values[name], value) for name, value in expected.items() if values[name] != value}
+    told = [f'{name} is {found}, but {value} by the rules of the paper' for name, (found, value) in wrong.items()]
+    said = table.settings(cell) if table.settings is not None else {}
+    asked: Settings = {}
+    for part, each in said.items():
+        asked |= flat(each.part, part)
+    for name, pair in differences(settings, asked, tuple(said)).items():
+        if pair not in wrong.values():  # the rules have told it already
+            told.append(f'{name} is {pair[0]}, but {pair[1]} by {_source_of(name, said)}')
+    return told
+
+
+def _source_of(name: str, said: Mapping[str, Said]) -> str:
+    """Return who says what a setting is: the one who speaks of the smallest part that it belongs to."""
+    parts = [part for part in said if name == part or name.startswith(f'{part}.')]
+    return said[max(parts, key=len)].source
 
 
 def _source(cell: Cell) -> Source:
@@ -126,7 +143,7 @@ def read(source: Source) -> ConfigFacts:
         config = load_config(CONFIGS / name, options)
         validate(config)
         resolve(config, world_size=1)
-        return ConfigFacts(resolved_values(config), tuple(kinds_of(config)))
+        return ConfigFacts(resolved_values(config), settings_of(config), tuple(kinds_of(config)))
     except Exception as error:  # of any kind: the others still have to be checked
         return ConfigFacts(state='failed', problem=f'{type(error).__name__}: {error}')
 

@@ -72,9 +72,16 @@ class Result:
         if EPOCHS in changes:
             run, table = changes.pop(EPOCHS)
             marks.append(f'{run} epochs instead of {table}')
+        marks += [f'measured on {machine}, not on one {self.cell.hardware}' for machine in self.other_machines]
         if changes:
             marks.append('other settings: ' + ', '.join(f'{k} {a!r} instead of {b!r}' for k, (a, b) in changes.items()))
         return (*marks, *self.problems)
+
+    @property
+    def other_machines(self) -> list[str]:
+        """Name the machines that memory and hours are from, other than the one that they are about."""
+        wanted, records = self.cell.hardware, [trial.record for trial in self.trials if trial.value is not None]
+        return list(dict.fromkeys(machine_of(record) for record in records if wanted and not is_one(wanted, record)))
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
@@ -100,6 +107,11 @@ class Results:
         if base is None or cell.printed is None or base.cell.printed is None:
             return None
         return cell.printed - base.cell.printed
+
+    def has_average(self, column: str) -> bool:
+        """Say whether a column has an average gain: where the paper prints some, only its own columns have."""
+        compared = any(cell.baseline in self.by_id for cell in self.column(column))
+        return compared and (self.table.averages is None or column in self.table.averages)
 
     def average_gain(self, column: str) -> Interval | None:
         """Return the mean gain over the rows of a column."""
@@ -185,6 +197,26 @@ def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
     return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
+
+
+def is_one(gpu: str, record: Mapping[str, Any]) -> bool:
+    """Say whether a run had one GPU of a kind, all of it, for itself."""
+    gpus = _hardware(record).get('gpus') or []
+    return record.get('world_size') == 1 and bool(gpus) and all(gpu in str(g) and 'MIG' not in str(g) for g in gpus)
+
+
+def machine_of(record: Mapping[str, Any]) -> str:
+    """Say what a run was computed by, in words."""
+    hardware, count = _hardware(record), record.get('world_size', 1)
+    gpus = hardware.get('gpus') or []
+    if gpus:
+        return f'{count} x {", ".join(dict.fromkeys(map(str, gpus)))}'
+    return f'{count} x {hardware["threads"]} threads of a CPU' if 'threads' in hardware else 'an unknown machine'
+
+
+def _hardware(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = record.get('hardware')
+    return found if isinstance(found, Mapping) else {}
 
 
 def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float]) -> Interval | None:

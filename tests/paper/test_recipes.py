@@ -11,7 +11,8 @@ from support.paper_recipes import INGREDIENTS, TEXT, schedules
 
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
-from openmix_dm.registry import PARAM_SCHEDULERS
+from openmix_dm.datasets.samplers.sample_index import BatchDraws
+from openmix_dm.registry import MIXERS, MODELS, PARAM_SCHEDULERS, TRANSFORMS
 
 TABLES = json.loads((ROOT / 'openmix_dm/paper/tables.json').read_text())
 TABLE_A1 = TABLES['recipes']
@@ -87,7 +88,36 @@ def test_the_recipes_of_table_10_are_those_released():
     assert 'clip_grad' not in convnext.optim_wrapper
     assert (deit.model.backbone.drop_path_rate, convnext.model.backbone.drop_path_rate) == (0.1, 0.3)
     assert INGREDIENTS['train_res'](deit) == [224, 224]
-    assert INGREDIENTS['train_res'](convnext) == [32, 32]
+    assert TEXT['augment'](convnext) == TABLES['text_recipes']['cifar']['augment']
+
+
+@pytest.mark.parametrize('name', ['cifar100/deit-s', 'cifar100/convnext-t'])
+def test_the_images_of_table_10_go_through_fixmatchs_operations(name):
+    """What the config builds: no Invert, no SolarizeAdd; 14 operations drawn alike."""
+    built = [TRANSFORMS.build(transform) for transform in config_of(name).train_dataloader.dataset.transforms]
+    assert built[-1].operations == (
+        'Identity', 'AutoContrast', 'Equalize', 'Posterize', 'Solarize', 'Brightness', 'Color', 'Contrast', 'Sharpness',
+        'Rotate', 'ShearX', 'ShearY', 'TranslateX', 'TranslateY',
+    )  # fmt: skip
+    images = torch.randint(0, 256, (6, 3, 32, 32), dtype=torch.uint8)
+    for transform in built:
+        images = transform(images, BatchDraws(range(6)))
+    assert tuple(images.shape[2:]) == ((224, 224) if name.endswith('deit-s') else (32, 32))
+
+
+def test_what_table_10_builds_of_its_mixers():
+    for network in ('deit-s', 'convnext-t'):
+        with torch.device('meta'):
+            attentive = MIXERS.build(config_of(f'cifar100/{network}_attentivemix_200e').model.mixer)
+            resize = MIXERS.build(config_of(f'cifar100/{network}_resizemix_600e').model.mixer)
+        assert (
+            sum(p.numel() for p in attentive.teacher.parameters()) == 23_508_032
+        )  # a ResNet-50 without its classifier
+        assert resize.interpolation == 'bilinear'
+    token = MIXERS.build(config_of('cifar100/deit-s_tokenmix_600e').model.mixer)
+    assert [mixer.alpha for mixer in token.mixers] == [1.0, 1.0]
+    trans = MIXERS.build(config_of('cifar100/deit-s_transmix_600e').model.mixer)
+    assert trans.mixers[0].alpha == 0.8
 
 
 def test_the_second_recipes_differ_by_what_was_released():
@@ -119,6 +149,61 @@ def stepped(config, iterations):
     for _ in range(iterations):
         seen.append(optimizer.param_groups[0]['lr'])
         optimizer.step()
+        for schedule in built:
+            schedule.step()
+    return seen
+
+
+# ---- the mix block of AutoMix and SAMix ----
+
+# leaf: the block's first and last learning rate and its momentum; the network's
+BLOCKS = {
+    'cub200/r18_automix': ((0.01, 5e-4, 0.9), (1e-3, 0, 0.9)),
+    'aircraft/rx50_samix_dm': ((0.01, 5e-4, 0.9), (1e-3, 0, 0.9)),
+    'tiny-imagenet/r18_automix_dm': ((0.1, 1e-3, 0.9), (0.2, 0, 0.9)),
+    'tiny-imagenet/rx50_automix-rsb': ((0.1, 1e-3, 0.9), (0.2, 0, 0.9)),
+    'cifar100/wrn28-8_samix': ((0.1, 0, 0.0), (0.1, 0, 0.9)),
+    'cifar100/r18_automix': ((0.1, 0, 0.9), (0.1, 0, 0.9)),
+    'imagenet/r50_automix': ((0.1, 1e-3, 0.0), (0.1, 0, 0.9)),
+    'imagenet/r18_samix': ((0.1, 1e-3, 0.9), (0.1, 0, 0.9)),
+    'cifar100/deit-s_automix_200e': ((1e-3, 1e-4, None), (1e-3, 1e-6, None)),
+}
+
+
+@pytest.mark.parametrize('name', BLOCKS)
+def test_the_mix_block_is_trained_by_its_own_settings(name):
+    """What is built: the groups of the optimiser, and their learning rates over a run."""
+    config = resolve(config_of(name), world_size=1)
+    with torch.device('meta'):
+        model = MODELS.build(config.model)
+    ours = {'type': 'openmix_dm.MixOptimWrapper', 'constructor': 'openmix_dm.MixOptimConstructor'}
+    optimizer = build_optim_wrapper(model, {**config.optim_wrapper, **ours}).optimizer
+    owned = {id(parameter) for parameter in model.mixer.parameters()}
+    groups = {id(p) in owned: group for group in optimizer.param_groups for p in group['params']}
+    curves = rates(optimizer, config, config.train_cfg.max_epochs * EPOCH)
+    for is_block, (first, last, inertia) in zip((True, False), BLOCKS[name], strict=True):
+        curve = next(
+            each for each, group in zip(curves, optimizer.param_groups, strict=True) if group is groups[is_block]
+        )
+        assert max(curve) == pytest.approx(first)
+        assert curve[-1] == pytest.approx(last, abs=first * 1e-4)
+        middle = len(curve) // 2 + (20 * EPOCH // 2 if 'deit' in name else 0)  # of the cosine, after a warm-up
+        assert curve[middle] == pytest.approx((first + last) / 2, rel=1e-3)
+        assert groups[is_block].get('momentum') == inertia
+
+
+def rates(optimizer, config, iterations):
+    """The learning rates of each group, by stepping the schedules that the config builds."""
+    given = config.param_scheduler
+    built = [
+        PARAM_SCHEDULERS.build(schedule, default_args={'optimizer': optimizer, 'epoch_length': EPOCH})
+        for schedule in (given if isinstance(given, list) else [given])
+    ]
+    seen = [[] for _ in optimizer.param_groups]
+    for _ in range(iterations):
+        for curve, group in zip(seen, optimizer.param_groups, strict=True):
+            curve.append(group['lr'])
+        optimizer.step()  # of no gradients
         for schedule in built:
             schedule.step()
     return seen
@@ -179,8 +264,6 @@ OTHERS_WITHOUT_DECAY = ['imagenet/swin-t', 'cifar100/convnext-t', 'imagenet/r50-
     ['imagenet/deit-s', *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS_WITHOUT_DECAY)],
 )
 def test_norms_biases_and_tokens_are_not_decayed(name):
-    from openmix_dm.registry import MODELS
-
     config = config_of(name)
     config.model.data_preprocessor.pop('erasing', None)
     with torch.device('meta'):

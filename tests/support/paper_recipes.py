@@ -4,6 +4,7 @@ from typing import Any
 
 from mmengine.config import Config
 
+COSINES = {'CosineAnnealingLR', 'MixCosineLR'}
 OPTIMIZER_NAMES = {'SGD': 'SGD', 'AdamW': 'AdamW', 'LAMB': 'Lamb'}
 
 
@@ -71,7 +72,7 @@ INGREDIENTS = {
     'batch_size': lambda c: c.global_batch_size,
     'optimizer': lambda c: next(k for k, v in OPTIMIZER_NAMES.items() if v == c.optim_wrapper.optimizer.type),
     'lr': lambda c: c.optim_wrapper.optimizer.lr,
-    'lr_decay': lambda c: 'cosine' if 'CosineAnnealingLR' in schedules(c) else None,
+    'lr_decay': lambda c: 'cosine' if COSINES & set(schedules(c)) else None,
     'weight_decay': lambda c: c.optim_wrapper.optimizer.weight_decay,
     'optimizer_momentum': momentum,
     'warmup_epochs': lambda c: schedules(c).get('LinearLR', {}).get('end'),
@@ -120,9 +121,7 @@ TEXT = {
     'batch_size': INGREDIENTS['batch_size'],
     'labeled_batch_size': INGREDIENTS['batch_size'],
     'lr': INGREDIENTS['lr'],
-    'lr_schedule': lambda c: (
-        'cosine' if {'CosineAnnealingLR', 'CosineTailLR'} & set(schedules(c)) else next(iter(schedules(c)))
-    ),
+    'lr_schedule': lambda c: 'cosine' if (COSINES | {'CosineTailLR'}) & set(schedules(c)) else next(iter(schedules(c))),
     'epochs': INGREDIENTS['epochs'],
     'steps': steps,
     'augment': crops_with_padding,

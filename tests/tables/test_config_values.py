@@ -53,6 +53,9 @@ BY_HAND = {
     ('10', 'cifar100/deit-s/transmix/mce/200e'): (
         76.17, 'Mixup | TransMix', [0.8, 1.0], CE, None, None, None, 200, VIT,
     ),
+    ('10', 'cifar100/deit-s/tokenmix/mce/200e'): (
+        76.25, 'Mixup | TokenMix', [1.0, 1.0], CE, None, None, None, 200, VIT,
+    ),
     ('A2', 'cifar100/r18/saliencymix/dm'): (79.28, 'SaliencyMix', 0.2, DM, 0.1, None, None, 800, SGD_CIFAR),
     ('A3', 'imagenet/r50/puzzlemix/dm'): (77.71, 'PuzzleMix', 2.0, DM, 1.0, None, None, 100, PYTORCH),
     ('A4', 'imagenet/r50-rsb/samix/mbce2'): (77.58, 'SAMix', 2.0, BCE, None, None, None, 100, RSB),

@@ -5,11 +5,13 @@ import json
 import pytest
 from support.table_folders import write_run, write_table
 
+from openmix_dm.runs.folder import RunFolder
 from openmix_dm.tables.catalogue import read_table
 from openmix_dm.tables.cells import Cell, Table
 from openmix_dm.tables.formats.cell_records import to_csv, to_json
 from openmix_dm.tables.formats.grid import letter, make_grid
 from openmix_dm.tables.formats.text import escape, to_latex, to_markdown
+from openmix_dm.tables.page.page import to_html
 from openmix_dm.tables.plan import runs_of
 from openmix_dm.tables.results import collect
 
@@ -78,6 +80,82 @@ def test_the_papers_number_stands_beside_ours(tmp_path):
     assert [entry.main for entry in grid.rows[0]] == ['Mixup', '79.00', '79.12', '79.50', '80.44', '+0.50', '+1.32']
     assert grid.rows[0][4].extra == '± 0.10'
     assert [entry.main for entry in grid.closing] == ['average gain', '', '', '', '', '+0.50', '+1.32']
+
+
+def table_of(tmp_path, averages):
+    cells = (
+        Cell('m/mce', 'Mixup', 'MCE', 'digits/r8_mixup.py', printed=70.0),
+        Cell('m/dm', 'Mixup', 'DM(CE)', 'digits/r8_mixup_dm.py', printed=71.0, baseline='m/mce'),
+        Cell('c/mce', 'CutMix', 'MCE', 'digits/r8_cutmix.py', printed=60.0),
+        Cell('c/dm', 'CutMix', 'DM(CE)', 'digits/r8_cutmix_dm.py', printed=60.5, baseline='c/mce'),
+    )
+    table = Table('t', 'T', cells, trials=1, source='Table 1', averages=averages)
+    for run, value in zip(runs_of(table, tmp_path), (79.0, 79.5, 70.0, 71.0), strict=True):
+        write_run(run, [value])
+    return collect(table, tmp_path)
+
+
+def test_a_printed_average_stands_beside_the_recomputed_one(tmp_path):
+    """The paper's gains are 1 and 0.5; ours 0.5 and 1."""
+    results = table_of(tmp_path, {'DM(CE)': 0.3})
+    assert [line for line in to_markdown(results).splitlines() if line.startswith('| average gain')] == [
+        '| average gain |  |  |  |  | +0.75 | +0.30 (recomputed +0.75) |'
+    ]
+    assert r'+0.30 {\scriptsize (recomputed +0.75)}' in to_latex(results)
+    assert '+0.30<span class="extra">(recomputed +0.75)</span>' in to_html(results)
+    average = json.loads(to_json(results))['average_gains']['DM(CE)']
+    assert [average[name] for name in ('gain', 'paper_gain', 'paper_gain_printed')] == [0.75, 0.75, 0.3]
+    assert '| +0.75 | +0.75 |' in to_markdown(table_of(tmp_path / 'same', {'DM(CE)': 0.75}))
+
+
+def test_there_is_no_average_where_the_paper_has_none(tmp_path):
+    results = table_of(tmp_path, {})
+    for text in (to_markdown(results), to_latex(results), to_html(results)):
+        assert 'average gain' not in text
+    assert json.loads(to_json(results))['average_gains'] == {}
+
+
+MARK = 'measured on 1 x 1 threads of a CPU, not on one A100'
+
+
+def test_costs_of_another_machine_are_marked_in_every_format(tmp_path):
+    cells = tuple(
+        Cell(metric, 'Mixup', metric, 'digits/r8_mixup.py', metric=metric, printed=8.2, hardware=hardware)
+        for metric, hardware in (('memory', 'A100'), ('hours', 'A100'), ('top1', ''))
+    )
+    table = Table('t', 'T', cells, trials=1)
+    (run,) = runs_of(table, tmp_path)
+    write_run(run, [50.0])
+    folder = RunFolder(run.folder)
+    folder.update(hardware={**folder.read()['hardware'], 'threads': 1, 'gpus': []})
+    results = collect(table, tmp_path)
+    assert f'<sup>a</sup> {MARK}' in to_markdown(results)
+    assert [entry.marks for entry in make_grid(results).rows[0] if entry.kind == 'ours'] == ['a', 'a', '']
+    assert f'$^{{a}}$ {MARK}' in to_latex(results)
+    assert f'<sup>a</sup> {MARK}' in to_html(results)
+    marked = [cell['below_protocol'] for cell in json.loads(to_json(results))['cells']]
+    assert marked == [row['below_protocol'] for row in csv.DictReader(io.StringIO(to_csv(results)))] == [MARK, MARK, '']
+
+
+@pytest.mark.parametrize(
+    ('gpus', 'world_size', 'is_marked'),
+    [
+        (['NVIDIA A100-SXM4-80GB'], 1, False),
+        (['NVIDIA A100-PCIE-40GB'] * 8, 1, False),  # one of the eight
+        (['NVIDIA A100-SXM4-80GB'] * 8, 8, True),
+        (['NVIDIA H100 80GB HBM3'], 1, True),
+        (['NVIDIA A100-SXM4-40GB MIG 3g.20gb'], 1, True),
+        (['NVIDIA A100-SXM4-80GB', 'NVIDIA T4'], 1, True),  # nobody knows which
+    ],
+)
+def test_one_a100_is_one_a100(tmp_path, gpus, world_size, is_marked):
+    cell = Cell('hours', 'Mixup', 'hours', 'digits/r8_mixup.py', metric='hours', hardware='A100')
+    table = Table('t', 'T', (cell,), trials=1)
+    (run,) = runs_of(table, tmp_path)
+    write_run(run, [50.0])
+    RunFolder(run.folder).update(hardware={'gpus': gpus, 'threads': 4}, world_size=world_size)
+    marks = collect(table, tmp_path).by_id['hours'].marks
+    assert marks == ((f'measured on {world_size} x {", ".join(dict.fromkeys(gpus))}, not on one A100',) * is_marked)
 
 
 def test_rows_may_be_compared_with_a_row(tmp_path):

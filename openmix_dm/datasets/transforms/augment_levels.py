@@ -1,4 +1,4 @@
-"""How strong the operations of RandAugment are: the argument of each at a level, for FixMatch's and timm's version."""
+"""How strong the operations of RandAugment are: the argument of each at a level, for FixMatch's and timm's versions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +31,12 @@ FIXMATCH: dict[str, Argument] = {
     'ShearY': _signed(0.3),
     'TranslateX': _signed(0.3),  # of the side
     'TranslateY': _signed(0.3),
+}
+# FixMatch's operations and ranges as the released recipes of Table 10 have them: by OpenMMLab's functions, which make
+# an enhancement weaker or stronger by what the range says.
+FIXMATCH_EITHER_WAY: dict[str, Argument] = {
+    **FIXMATCH,
+    **dict.fromkeys(ENHANCEMENTS, lambda level, sign: 1 + sign * (0.9 * level + 0.05)),
 }
 TIMM: dict[str, Argument] = {
     **FIXMATCH,

@@ -11,7 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openmix_dm.datasets.transforms.augment_levels import FIXMATCH, TIMM, TIMM_INCREASING, Argument
+from openmix_dm.datasets.transforms.augment_levels import (
+    FIXMATCH,
+    FIXMATCH_EITHER_WAY,
+    TIMM,
+    TIMM_INCREASING,
+    Argument,
+)
 from openmix_dm.datasets.transforms.batch_affine import MATRICES, move, paint
 from openmix_dm.datasets.transforms.batch_colours import BLENDS, TABLES, look_up
 from openmix_dm.datasets.transforms.rand_augment import (
@@ -29,6 +35,7 @@ from openmix_dm.utils.checks import one_of
 
 LEFT_OUT = -1  # in the place of an operation
 UNIFORM = 100  # a deviation above is timm's word for a magnitude that is uniform up to its value
+FIXMATCHS = 'fixmatch'  # the word for FixMatch's operations
 TIMM_OPERATIONS = tuple(name for name in TIMM if name != 'Identity')
 
 
@@ -94,7 +101,9 @@ class BatchRandAugment:
             Default: 'rand-m9-mstd0.5-inc1'.
         operations: names of those to draw from, as 'Rotate'; None for timm's: AutoContrast, Equalize, Invert,
             Posterize, Solarize, SolarizeAdd, Brightness, Color, Contrast, Sharpness, Rotate, ShearX, ShearY, TranslateX
-            and TranslateY. There is 'Identity', too. Default: None.
+            and TranslateY. There is 'Identity', too. 'fixmatch' for FixMatch's 14, without Invert and SolarizeAdd and
+            with Identity, in FixMatch's ranges; brightness, colour, contrast and sharpness go either way.
+            Default: None.
         interpolation: of rotations, shears and shifts: 'nearest', 'bilinear' or 'bicubic'. Default: 'bicubic'.
         fill: colour (red, green, blue) that they uncover, ImageNet's mean. Default: (124, 116, 104).
 
@@ -108,17 +117,21 @@ class BatchRandAugment:
     def __init__(
         self,
         policy: str = 'rand-m9-mstd0.5-inc1',
-        operations: Sequence[str] | None = None,
+        operations: Sequence[str] | str | None = None,
         interpolation: str = 'bicubic',
         fill: Sequence[int] = IMAGENET_MEAN,
     ) -> None:
-        self.policy, self.operations = read_policy(policy), check_operations(operations)
+        self.policy = read_policy(policy)
+        self.fixmatch = operations == FIXMATCHS
+        if self.fixmatch and self.policy.increasing:
+            raise ValueError(f"operations='fixmatch' has ranges of its own: leave inc1 out of policy, got {policy!r}")
+        self.operations = tuple(FIXMATCH_EITHER_WAY) if self.fixmatch else check_operations(operations)
         self.interpolation, self.fill = one_of('interpolation', interpolation, RESAMPLING), check_fill(fill)
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Return the augmented images."""
         pixels = pixels_of(images)
-        levels = TIMM_INCREASING if self.policy.increasing else TIMM
+        levels = FIXMATCH_EITHER_WAY if self.fixmatch else TIMM_INCREASING if self.policy.increasing else TIMM
         arguments = {name: levels[name] for name in self.operations}
         augment(pixels, self.draw(len(pixels), generator), arguments, self.interpolation, self.fill)
         return torch.from_numpy(pixels)
@@ -138,12 +151,12 @@ class BatchRandAugment:
         )
 
 
-def check_operations(names: Sequence[str] | None) -> tuple[str, ...]:
+def check_operations(names: Sequence[str] | str | None) -> tuple[str, ...]:
     """Return the names of operations if there are such, each once."""
     if names is None:
         return TIMM_OPERATIONS
     if isinstance(names, str) or not names or len(set(names)) < len(names):
-        raise ValueError(f'operations must be a list of different names, at least one, got {names!r}')
+        raise ValueError(f"operations must be 'fixmatch' or a list of different names, at least one, got {names!r}")
     return tuple(one_of('operations', name, TIMM) for name in names)
 
 

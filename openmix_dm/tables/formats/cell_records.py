@@ -52,8 +52,12 @@ def to_json(results: Results) -> str:
     """Return the table, its cells and its average gains as JSON."""
     table = results.table
     averages = {
-        column: {**_gain(results.average_gain(column)), 'paper_gain': results.average_printed_gain(column)}
-        for column in dict.fromkeys(cell.column for cell in table.cells if cell.baseline)
+        column: {
+            **_gain(results.average_gain(column)),
+            'paper_gain': results.average_printed_gain(column),  # of its numbers
+            'paper_gain_printed': (table.averages or {}).get(column),
+        }
+        for column in dict.fromkeys(cell.column for cell in table.cells if results.has_average(cell.column))
     }
     head = {'table': table.name, 'title': table.title, 'source': table.source, 'trials': table.trials}
     return json.dumps({**head, 'average_gains': averages, 'cells': records(results)}, indent=1, allow_nan=False) + '\n'

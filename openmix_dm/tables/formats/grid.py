@@ -1,6 +1,6 @@
 """A collected table as rows and columns of text, before it becomes Markdown, LaTeX or HTML."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from openmix_dm.tables.cells import Cell, less_is_better, unit_of
 from openmix_dm.tables.measures import MEASURES
@@ -51,12 +51,13 @@ def make_grid(results: Results) -> Grid:
                 line.append(paper(places.get((line[0].main, column))))
         if compared:
             grid.head.append(f'gain over {baseline_name(results, compared)}')
-            closing.append(gain(results.average_gain(column), compared[0]))
+            averaged = results.has_average(column)
+            closing.append(gain(results.average_gain(column) if averaged else None, compared[0]))
             for line in grid.rows:
                 line.append(gain_entry(results, places.get((line[0].main, column))))
         if compared and printed:
             grid.head.append("paper's gain")
-            closing.append(printed_gain(results.average_printed_gain(column)))
+            closing.append(average_of_paper(results, column))
             for line in grid.rows:
                 cell = places.get((line[0].main, column))
                 line.append(printed_gain(results.printed_gain(cell) if cell else None))
@@ -102,6 +103,17 @@ def gain(value: Interval | None, cell: Cell) -> Entry:
 def printed_gain(value: float | None) -> Entry:
     """Return the paper's gain."""
     return Entry('' if value is None else f'{value:+.2f}', kind='paper')
+
+
+def average_of_paper(results: Results, column: str) -> Entry:
+    """Return the average gain that the paper prints and, where that is another, the one of its numbers."""
+    if not results.has_average(column):
+        return printed_gain(None)
+    recomputed = printed_gain(results.average_printed_gain(column))
+    if results.table.averages is None:
+        return recomputed
+    printed = printed_gain(results.table.averages[column])
+    return printed if printed == recomputed else replace(printed, extra=f'(recomputed {recomputed.main})')
 
 
 def baseline_name(results: Results, compared: list[Cell]) -> str:

@@ -7,7 +7,7 @@ from openmix_dm.config import load as configs
 from openmix_dm.tables.listing import describe_config
 from openmix_dm.tables.page.samples import Album
 from openmix_dm.tables.plan import config_path
-from openmix_dm.tables.results import Result, Results, Trial
+from openmix_dm.tables.results import Result, Results, Trial, machine_of
 
 COST = ('seed', 'state', 'number', 'epochs', 'hours', 'memory', 'images/s', 'threads or GPUs', 'config hash')
 
@@ -75,9 +75,7 @@ def pictures(album: Album, config: configs.Config) -> str:
 def cost(trial: Trial) -> tuple[str, ...]:
     """Return the cells of a run's row of costs."""
     record, state = trial.record, trial.state
-    hardware = record.get('hardware', {})
-    gpus = hardware.get('gpus') or []
-    machine = f'{len(gpus)} x {gpus[0]}' if gpus else f'{hardware.get("threads", "?")} of a CPU' if hardware else ''
+    machine = machine_of(record) if record.get('hardware') else ''
     epochs = f'{state.epoch}/{state.epochs}' if state.epochs else ''
     memory = record.get('peak_memory_mb')
     return (

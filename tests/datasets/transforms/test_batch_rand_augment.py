@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageEnhance, ImageOps
 from support.pillow_pictures import SIZES, tensors
 from timm.data.auto_augment import AugmentOp, rand_augment_transform
 from torch.utils.data import DataLoader
@@ -15,7 +15,8 @@ from openmix_dm.compat import posterize
 from openmix_dm.datasets import BatchFixMatchRandAugment, BatchRandAugment, SampleIndex, TensorImages
 from openmix_dm.datasets.samplers.sample_index import BatchDraws
 from openmix_dm.datasets.transforms import rand_augment
-from openmix_dm.datasets.transforms.augment_levels import FIXMATCH
+from openmix_dm.datasets.transforms.augment_levels import FIXMATCH, FIXMATCH_EITHER_WAY
+from openmix_dm.datasets.transforms.batch_affine import MATRICES
 from openmix_dm.datasets.transforms.batch_rand_augment import LEFT_OUT, TIMM_OPERATIONS, cover_squares
 
 BOTH = [BatchFixMatchRandAugment, BatchRandAugment]
@@ -174,6 +175,44 @@ def test_the_set_of_operations_is_an_argument(monkeypatch):
     assert set(TIMM_OPERATIONS) - set(FOURTEEN) == {'Invert', 'SolarizeAdd'}
 
 
+def released(image, name, level, sign):
+    """FixMatch's operation as the released recipes have it: the range (low, high) of their config at a level."""
+
+    def between(low, high):
+        return low + level * (high - low)
+
+    if name in ('Brightness', 'Color', 'Contrast', 'Sharpness'):
+        return getattr(ImageEnhance, name)(image).enhance(1 + sign * between(0.05, 0.95))
+    if name in ('AutoContrast', 'Equalize'):
+        return getattr(ImageOps, name.lower())(image)
+    if name == 'Posterize':
+        return ImageOps.posterize(image, int(between(4, 8)))
+    if name == 'Solarize':
+        return image.point(lambda value: value if value < between(256, 0) else 255 - value)
+    assert name == 'Identity'
+    return image
+
+
+def test_fixmatchs_fourteen_have_the_released_ranges(monkeypatch):
+    transform, images = BatchRandAugment('rand-m7-n2-p1-mstd0.5', operations='fixmatch'), tensors()
+    assert transform.operations == tuple(FOURTEEN)
+    compared = set()
+    for seed in range(12):
+        rounds, ours = transform.draw(len(images), generator(seed)), transform(images, generator(seed))
+        for place, image in enumerate(images):
+            done = picture(image)
+            names = [transform.operations[kind] for kind in rounds.operation[:, place]]
+            if not set(names) & set(MATRICES):  # moves are those of FixMatch, compared below
+                for name, level, sign in zip(names, rounds.level[:, place], rounds.sign[:, place], strict=True):
+                    done = released(done, name, float(level), int(sign))
+                assert torch.equal(ours[place], array(done)), names
+                compared.update(names)
+    assert compared == set(FOURTEEN) - set(MATRICES)
+    for name in MATRICES:
+        assert FIXMATCH_EITHER_WAY[name](0.7, -1) == FIXMATCH[name](0.7, -1)
+        assert FIXMATCH_EITHER_WAY[name](1.0, 1) == (30 if name == 'Rotate' else 0.3)
+
+
 # both
 
 
@@ -259,6 +298,8 @@ def test_other_images_are_refused(transform):
         (BatchRandAugment, {'policy': 'rand-m9-mst0.5'}, "policy must be .* 'mst0.5'"),
         (BatchRandAugment, {'policy': 'rand-m9-tweights'}, "'tweights' here: choose by operations"),
         (BatchRandAugment, {'fill': (1, 2)}, 'fill must be three'),
+        (BatchRandAugment, {'operations': 'Rotate'}, "operations must be 'fixmatch' or a list .* got 'Rotate'"),
+        (BatchRandAugment, {'operations': 'fixmatch'}, "leave inc1 out of policy, got 'rand-m9-mstd0.5-inc1'"),
         (BatchRandAugment, {'operations': ['Rotate', 'Blur']}, "operations must be one of .* got 'Blur'"),
         (BatchRandAugment, {'operations': []}, 'at least one'),
         (BatchRandAugment, {'operations': ['Rotate', 'Rotate']}, 'different names'),
