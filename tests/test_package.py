@@ -62,18 +62,23 @@ def wheel(place, source):
     return build_wheel(source, place / 'wheels')
 
 
-@pytest.fixture(scope='module')
-def environment(place, wheel):
-    """An environment that has the wheel, and sees the other packages of this one."""
-    folder = place / 'environment'
-    run(sys.executable, '-m', 'venv', '--without-pip', str(folder), cwd=place)
+def make_environment(folder, *what):
+    """Install into a new environment that sees the other packages of this one."""
+    run(sys.executable, '-m', 'venv', '--without-pip', str(folder), cwd=folder.parent)
     packages = Path(sysconfig.get_path('purelib', 'venv', {'base': str(folder), 'platbase': str(folder)}))
     (packages / 'others.pth').write_text(sysconfig.get_path('purelib') + '\n')
     run(
-        *(sys.executable, '-m', 'pip', '--python', str(folder / 'bin' / 'python'), 'install', '--quiet'),
-        *('--no-deps', '--no-index', '--no-compile', str(wheel)),
-        cwd=place,
+        *(sys.executable, '-m', 'pip', '--python', str(folder / 'bin' / 'python'), 'install', '--quiet', '--no-deps'),
+        *('--no-index', '--no-build-isolation', '--no-compile', *map(str, what)),
+        cwd=folder.parent,
     )
+    return folder
+
+
+@pytest.fixture(scope='module')
+def environment(place, wheel):
+    """An environment that has the wheel."""
+    folder = make_environment(place / 'environment', wheel)
     (folder / 'bin' / 'tensorboard').symlink_to(Path(sysconfig.get_path('scripts')) / 'tensorboard')
     return folder
 
@@ -130,6 +135,15 @@ def test_names_are_those_of_a_clone(typed):
     where = typed('python -c "import openmix_dm; print(openmix_dm.__file__, len(openmix_dm.list_configs()))"').split()
     assert str(ROOT) not in where[0]
     assert int(where[1]) == len(list_configs())
+
+
+def test_an_editable_install_reads_the_configs_where_they_are(place, source, tmp_path):
+    clone = tmp_path / 'clone'
+    shutil.copytree(source, clone, ignore=shutil.ignore_patterns('build', '*.egg-info'))
+    folder = make_environment(place / 'editable', '--editable', clone)
+    (clone / 'configs' / 'digits' / 'mine.py').touch()
+    assert run(str(folder / 'bin' / 'openmix-dm'), 'config', '--list', 'digits/mi*', cwd=tmp_path) == 'digits/mine\n'
+    assert not (clone / 'openmix_dm' / 'configs').exists()
 
 
 def test_train_and_paste_what_it_says(typed, tmp_path, environment):

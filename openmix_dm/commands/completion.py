@@ -46,7 +46,7 @@ _openmix_dm() {
     @takers@)
         local -a names
         names=(${(f)"$($words[1] config --list "$PREFIX*" 2>/dev/null)"})
-        compadd -M 'r:|/=* r:|=*' -- $names
+        _multi_parts / names
         ;;
     esac
     _files

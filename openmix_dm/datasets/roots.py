@@ -16,6 +16,6 @@ def resolve_root(root: str) -> Path:
 def how_to_prepare(name: str, root: Path) -> str:
     """Say what to do when a data set is not where it was looked for."""
     return (
-        f'if it is elsewhere, set {DATA_VARIABLE} to the folder above it, or give its path as root; to make it, run: '
-        f'{command("data", name, "--root", root)}'
+        f'to make it, run: {command("data", name, "--root", root)} (if it is elsewhere, set {DATA_VARIABLE} to '
+        'the folder above it, or give its path as root)'
     )
