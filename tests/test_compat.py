@@ -18,8 +18,9 @@ def test_torchvision_and_timm_import_after_ours():
 def test_ours_imports_nothing_that_takes_time():
     """So that signals are answered from the first line of a command on."""
     light = ('openmix_dm', 'openmix_dm.launch.early_signals', 'openmix_dm.commands.dist_ranks')
-    code = f'import sys, {", ".join(light)}; print([n for n in ("torch", "mmengine", "numpy") if n in sys.modules])'
-    assert run(code).stdout.strip() == '[]'
+    heavy = 'print([n for n in ("torch", "mmengine", "numpy") if n in sys.modules])'
+    assert run(f'import sys, {", ".join(light)}; {heavy}').stdout.strip() == '[]'
+    assert run(f'import sys, openmix_dm; assert openmix_dm.list_configs("digits/*"); {heavy}').stdout.strip() == '[]'
 
 
 def test_the_repair_waits_for_whoever_imports_torchvision_first():

@@ -10,7 +10,7 @@ from support.house import PACKAGE, imports_of, modules, room_of
 
 # From the ground up: a room may import itself and the rooms before it. Only the registries' `locations` point up.
 ROOMS = (
-    'ground',  # errors, structures, registry, compat, version
+    'ground',  # errors, structures, registry, compat, version, invocation
     'utils',
     'losses',
     'mixers',

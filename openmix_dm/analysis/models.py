@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from openmix_dm.config.plain import building_from
+from openmix_dm.config.shipped import is_config
 from openmix_dm.errors import ConfigError
 from openmix_dm.evaluation.pixels import logits_of
 from openmix_dm.evaluation.predictions import SavedPredictions
@@ -144,7 +145,7 @@ def pair_up(runs: Sequence[str]) -> list[tuple[str | None, str]]:
     rest = list(runs)
     while rest:
         first = rest.pop(0)
-        if not first.endswith('.py'):
+        if not is_config(first):
             pairs.append((None, first))
         elif rest:
             pairs.append((first, rest.pop(0)))

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from openmix_dm.commands.command_line import add_imports, run_command
+from openmix_dm.invocation import command
 
 Parser = argparse.ArgumentParser
 TENTHS = [step / 10 for step in range(11)]
@@ -22,14 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> Parser:
     """Make the parser; no study is imported for it."""
-    parser = argparse.ArgumentParser(prog='analyze.py', description='Analyse trained models.')
+    parser = argparse.ArgumentParser(prog=command('analyze'), description='Analyse trained models.')
     commands = parser.add_subparsers(dest='study', metavar='STUDY', required=True)
     for name, (add_arguments, text) in STUDIES.items():
-        command = commands.add_parser(name, help=text, description=text)
-        command.add_argument(
+        study = commands.add_parser(name, help=text, description=text)
+        study.add_argument(
             '--out', type=Path, default=Path(f'{name}.png'), help='.png, .svg or .pdf; its numbers go to .json'
         )
-        add_arguments(command)
+        add_arguments(study)
     return parser
 
 

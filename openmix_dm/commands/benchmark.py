@@ -12,11 +12,12 @@ from openmix_dm.analysis.benchmarks import lone_mixing as mixers
 from openmix_dm.analysis.benchmarks import loss_functions as losses
 from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.invocation import command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; return the exit code."""
-    parser = argparse.ArgumentParser(prog='benchmark.py', description='Measure speed as ratios, on one thread.')
+    parser = argparse.ArgumentParser(prog=command('benchmark'), description='Measure speed as ratios, on one thread.')
     parser.add_argument('what', choices=sorted(BENCHMARKS))
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     parser.add_argument('--rounds', type=int, help='how often each function runs')

@@ -10,7 +10,9 @@ import torch
 
 from openmix_dm.commands.command_line import run_command
 from openmix_dm.config.load import load_config
+from openmix_dm.config.shipped import is_config
 from openmix_dm.errors import CheckpointError, ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import LOSSES, MIXERS, MODELS
 from openmix_dm.runs.checkpoints import load_file, weights_in
@@ -26,7 +28,7 @@ IMAGES = 8  # that a mixer gets
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw what a mixer does, or what transforms do; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog='browse_mix.py',
+        prog=command('mix'),
         description='Draw own image, partner, mask and mixed image; or what each transform makes of one image.',
     )
     parser.add_argument('what', metavar='WHAT', help='a config, the name of a mixer, all (mixers), or transforms')
@@ -76,7 +78,7 @@ def _drawn_mixers(args: argparse.Namespace) -> Any:
 
 def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':
     """Return the mixer of a config, in the state of a checkpoint if there is one, or a mixer by its name."""
-    if not what.endswith('.py'):
+    if not is_config(what) and '/' not in what:  # of a misspelt config, the nearest is told
         if checkpoint is not None:
             raise ConfigError(f'--checkpoint belongs to a config, got the mixer {what}')
         return Shown(named_mixer(what))

@@ -12,9 +12,11 @@ from openmix_dm.errors import INTERRUPTED, ConfigError, Failure, printable
 CLOSED_PIPE = 141  # what shells report for a command that was ended by a closed pipe
 
 
-def add_config_arguments(parser: argparse.ArgumentParser) -> None:
+def add_config_arguments(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Add the config and the options that override it."""
-    parser.add_argument('config', metavar='CONFIG', help='a config file')
+    parser.add_argument(
+        'config', metavar='CONFIG', nargs=nargs, help='a config file, or a name such as digits/r8_mixup_dm'
+    )
     parser.add_argument(
         '--cfg-options', nargs='+', default=[], metavar='KEY=VALUE', help='override values, e.g. model.mixer.alpha=0.5'
     )

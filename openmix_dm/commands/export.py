@@ -7,6 +7,7 @@ from pathlib import Path
 
 from openmix_dm.commands.command_line import add_imports, run_command
 from openmix_dm.errors import ConfigError, printable
+from openmix_dm.invocation import command
 from openmix_dm.utils.files import write_atomically
 
 
@@ -18,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog='export.py', description='Use a trained model, or hand it on.')
+    parser = argparse.ArgumentParser(prog=command('export'), description='Use a trained model, or hand it on.')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
     words = 'say what is on images'
     ask = commands.add_parser('predict', help=words, description=words)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from openmix_dm.commands.command_line import check_parent, run_command
 from openmix_dm.errors import ResourceError
+from openmix_dm.invocation import command
 from openmix_dm.utils.files import write_atomically
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try this machine; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog='gpu_check.py',
+        prog=command('gpu-check'),
         description='Try every mixer and precision, two ranks, resuming and speed on this machine, in about five '
         'minutes, and write a report to send with an issue.',
     )

@@ -10,6 +10,7 @@ from openmix_dm.datasets.prepare.pack_encoding import QUALITY, SHARD_IMAGES, Pac
 from openmix_dm.datasets.prepare.pack_sources import NAMES, PUBLISHED, open_named
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.registry import DATASETS
 from openmix_dm.utils.suggest import did_you_mean
 
@@ -46,7 +47,7 @@ def pack(args: argparse.Namespace) -> None:
     out = resolve_root(args.out) if args.out else root.with_name(f'{root.name}-packed{size}')
     for split, dataset in sources.items():
         print(pack_split(dataset, split, out, packing), flush=True)
-    print(f'next: python tools/prepare_data.py check packed --root {out}')
+    print(f'next: {command("data", "check", "packed", "--root", out)}')
     print(f"use:  dataset=dict(type='HuggingFaceImages', path={str(out)!r}, split={next(iter(sources))!r})")
 
 
@@ -85,7 +86,7 @@ def open_config(path: str, splits: Sequence[str]) -> dict[str, Any]:
     from openmix_dm.config.check_built import refusing  # mmengine's runner comes with it, which takes a second
     from openmix_dm.config.load import load_config
 
-    if not path.endswith('.py'):
+    if not path.endswith('.py') and '/' not in path:
         raise ConfigError(f'pack {path}: expected a data set or a config file{did_you_mean(path, NAMES)}')
     config, found = load_config(path), {}
     for phase in ('train', 'val', 'test'):

@@ -14,6 +14,7 @@ from openmix_dm.datasets.prepare.pack_check import check_packed
 from openmix_dm.datasets.prepare.small_images import CIFAR10, CIFAR100, TinyImageNet
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
+from openmix_dm.invocation import command
 
 ALL: tuple[DataSet, ...] = (CIFAR10(), CIFAR100(), TinyImageNet(), ImageNet(), CUB200(), Aircraft(), Cars())
 DATA_SETS = {data_set.name: data_set for data_set in ALL}
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line; each sub-command says by `run` what it does."""
     parser = argparse.ArgumentParser(
-        prog='prepare_data.py',
+        prog=command('data'),
         description='Make the files that the loaders read of a published data set, or check them.',
     )
     commands = parser.add_subparsers(dest='command', required=True)
@@ -81,7 +82,7 @@ def prepare(args: argparse.Namespace) -> None:
     data_set = DATA_SETS[args.command]
     data_set = data_set.mirrors.get(getattr(args, 'source', OFFICIAL), data_set)
     print(data_set.prepare(Request(root, tuple(args.archive), getattr(args, 'devkit', None), not args.no_verify)))
-    print(f'next: python tools/prepare_data.py check {args.command} --root {root}')
+    print(f'next: {command("data", "check", args.command, "--root", root)}')
 
 
 def check(args: argparse.Namespace) -> None:
@@ -90,11 +91,12 @@ def check(args: argparse.Namespace) -> None:
         title, root = f'the {args.data_set}', resolve_root(str(args.root or ''))
         todo = 'repair or remove what is listed above'
         if args.data_set == 'packed':
-            title, todo = 'the packed data set', 'delete damaged files, then run the same prepare_data.py pack again'
+            title = 'the packed data set'
+            todo = f'delete damaged files, then run the same {command("data", "pack")} again'
     else:
         title, root = DATA_SETS[args.data_set].title, args.root or resolve_root(args.data_set)
         # A file of the right size is kept, so a damaged one must go first.
-        todo = f'delete damaged files, then run python tools/prepare_data.py {args.data_set} --root {root} again'
+        todo = f'delete damaged files, then run {command("data", args.data_set, "--root", root)} again'
     try:
         problems, images = look_through(args, root)
         problems += [] if args.quick else list_undecodable(images)

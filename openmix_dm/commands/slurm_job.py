@@ -17,13 +17,14 @@ from mmengine.config import Config
 
 from openmix_dm.commands import train as training
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.config.shipped import find_config
 from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.errors import ConfigError, ResourceError
+from openmix_dm.invocation import start_words
 from openmix_dm.launch.slurm import GRACE, call, job_script, one_line, output_of
 from openmix_dm.registry import DATASETS
 from openmix_dm.runs.folder import RunFolder
 
-TOOLS = Path(__file__).resolve().parents[2] / 'tools'
 DRY_RUN = '--dry-run'
 
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('partition', metavar='PARTITION')
     parser.add_argument('job', metavar='JOB', help='name of the job')
     parser.add_argument('config', metavar='CONFIG')
-    parser.add_argument('rest', nargs=argparse.REMAINDER, metavar='...', help='arguments of train.py or test.py')
+    parser.add_argument('rest', nargs=argparse.REMAINDER, metavar='...', help='arguments of train or test')
     args = parser.parse_args(arguments)
     return run_command(queue_training if args.kind == 'train' else run_test, args)
 
@@ -78,7 +79,7 @@ def queue_training(args: argparse.Namespace) -> None:
     if DRY_RUN not in args.rest:
         check_data(config)
     size = size_of(os.environ)
-    command = [sys.executable, '-u', str(TOOLS / 'train.py'), str(Path(args.config).absolute()), '--launcher', 'slurm']
+    command = [*_unbuffered('train'), str(find_config(args.config).absolute()), '--launcher', 'slurm']
     words = shlex.join([*command, '--work-dir', str(folder), *_without_work_dir(rest)])
     headers = [
         *size.options(args.job, args.partition),
@@ -116,7 +117,7 @@ def run_test(args: argparse.Namespace) -> None:
     command = [
         'srun', *size.options(args.job, args.partition), '--kill-on-bad-exit=1',
         *shlex.split(os.environ.get('SRUN_ARGS', '')),
-        sys.executable, '-u', str(TOOLS / 'test.py'), args.config,
+        *_unbuffered('test'), args.config,
         *(word for word in args.rest if word != DRY_RUN), '--launcher', 'slurm',
     ]  # fmt: skip
     if DRY_RUN in args.rest:
@@ -128,8 +129,14 @@ def run_test(args: argparse.Namespace) -> None:
         raise ResourceError(f'srun cannot be started ({error}); is this a machine of a Slurm cluster?') from None
 
 
+def _unbuffered(name: str) -> list[str]:
+    """Return what starts a command whose words reach the file of the job at once."""
+    python, *words = start_words(name)
+    return [python, '-u', *words]
+
+
 def _without_work_dir(words: Sequence[str]) -> list[str]:
-    """Drop --work-dir, which is given as an absolute path, from the arguments for train.py."""
+    """Drop --work-dir, which is given as an absolute path, from the arguments for train."""
     if '--work-dir' not in words:
         return list(words)
     place = list(words).index('--work-dir')

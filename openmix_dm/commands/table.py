@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shlex
 import signal
 import sys
 from collections import Counter
@@ -12,6 +11,7 @@ from typing import Any
 
 from openmix_dm.commands.command_line import check_parent, run_command
 from openmix_dm.errors import ConfigError, DataError, Preempted
+from openmix_dm.invocation import command
 from openmix_dm.launch.processes import listening
 from openmix_dm.paper.paper_tables import paper_tables, supervised_tables
 from openmix_dm.tables import slurm_array
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog='table.py', description="The paper's tables, and tables of one's own.")
+    parser = argparse.ArgumentParser(prog=command('table'), description="The paper's tables, and tables of one's own.")
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     add_list(commands)
     add_check(commands)
@@ -261,9 +261,9 @@ def report(outcomes: Sequence[Outcome], asked: signal.Signals | None = None) -> 
         raise RunsFailed(failed)
 
 
-def next_step(command: str, args: argparse.Namespace) -> str:
+def next_step(step: str, args: argparse.Namespace) -> str:
     """Return the command that looks at these runs."""
-    words = ['python', 'tools/table.py', command, args.table]
+    words = [step, args.table]
     if args.work_dirs != WORK_DIRS:
         words += ['--work-dirs', str(args.work_dirs)]
-    return f'next: {shlex.join(words)}'
+    return f'next: {command("table", *words)}'

@@ -10,8 +10,10 @@ from openmix_dm.config.check import validate
 from openmix_dm.config.load import load_config
 from openmix_dm.engine import session
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.launch.group import LAUNCHERS
 from openmix_dm.launch.signals import stopping_at_once
+from openmix_dm.runs.model import newest_checkpoint
 from openmix_dm.utils.files import write_atomically
 
 
@@ -23,9 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog='test.py', description='Test a checkpoint.')
+    parser = argparse.ArgumentParser(prog=command('test'), description='Test a checkpoint.')
     add_config_arguments(parser)
-    parser.add_argument('checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config')
+    parser.add_argument(
+        'checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config, or its run folder'
+    )
     parser.add_argument('--ema', action='store_true', help='test the averaged weights of the checkpoint')
     parser.add_argument('--out', type=Path, help='write the metrics to this JSON file')
     parser.add_argument('--hits', type=Path, help='write what it says of every image to this .npz file')
@@ -41,6 +45,8 @@ def test(args: argparse.Namespace) -> None:
         check_parent(f'--{name}', getattr(args, name))
     if args.hits is not None and args.hits.suffix != '.npz':
         raise ConfigError(f'--hits must end in .npz, got {args.hits}')
+    if args.checkpoint.is_dir():
+        args.checkpoint, _ = newest_checkpoint(args.checkpoint)
     metrics = session.evaluate_checkpoint(config, args.checkpoint, args.ema, args.hits, args.launcher)
     if metrics is None:
         return

@@ -9,6 +9,7 @@ from mmengine.config import Config
 from openmix_dm.commands.command_line import add_config_arguments, run_command
 from openmix_dm.config.load import default_work_dir, load_run_config
 from openmix_dm.engine.session import train
+from openmix_dm.invocation import command
 from openmix_dm.launch.group import LAUNCHERS
 from openmix_dm.runs.checkpoints import load_file
 
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog='train.py', description='Train a config.')
+    parser = argparse.ArgumentParser(prog=command('train'), description='Train a config.')
     add_config_arguments(parser)
     parser.add_argument('--work-dir', type=Path, help='folder of the run (work_dirs/<dataset>/<config>/seed<k>)')
     parser.add_argument(

@@ -13,20 +13,32 @@ from mmengine.config import Config
 
 from openmix_dm.config.check import validate
 from openmix_dm.config.fast import best_precision, make_fast
-from openmix_dm.config.locate import find_cycle, is_pure_python
+from openmix_dm.config.locate import find_cycle, find_mixture, is_pure_python
+from openmix_dm.config.shipped import OURS, find_base, find_config
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import registered_name
-from openmix_dm.utils.suggest import did_you_mean
+
+
+def _find_base(text: str, file: str) -> tuple[str, str | None]:
+    """Return the file of a _base_ line, and no scope: what is ours is in our registries anyway."""
+    return (str(find_base(text, Path(file))), None) if text.startswith(OURS) else _find_theirs(text, file)
+
+
+# mmengine asks a fixed list of packages for what stands before `::`, and leaves no other way to add one.
+_find_theirs = Config._get_cfg_path
+Config._get_cfg_path = staticmethod(_find_base)
 
 
 def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
-    """Read a config with all that it inherits and apply `key.path=value` options."""
-    path = Path(path)
-    if not path.is_file():
-        here = [file.name for file in path.parent.glob('*.py')] if path.parent.is_dir() else []
-        raise ConfigError(f'there is no config {path}{did_you_mean(path.name, here)}')
+    """Read a config, given by its path or by its name, with all that it inherits; apply `key.path=value` options."""
+    path = find_config(path)
     if cycle := find_cycle(path):  # mmengine would follow it for long
         raise ConfigError(f'{path} inherits itself by its _base_ lines: {" -> ".join(map(str, cycle))}')
+    if mixture := find_mixture(path):  # mmengine would leave out what the base inherits
+        raise ConfigError(
+            f'{mixture[0]} inherits {mixture[1]} by read_base, but that inherits by a _base_ line itself; write '
+            f"_base_ = '...' instead of `with read_base()`: classes as types are fine there, too"
+        )
     try:
         # said, not left to mmengine: a plain `import` in a config must not switch it to its other kind of config
         config = Config.fromfile(path, lazy_import=is_pure_python(path))
@@ -76,7 +88,7 @@ def load_run_config(
     """Return the checked config of one run.
 
     Args:
-        path: a config file.
+        path: a config file, or the name of a config.
         options: `key.path=value` overrides.
         seed: of all draws; None leaves that of the config.
         amp: train in the precision that the device computes fast.

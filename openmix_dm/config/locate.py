@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from openmix_dm.config.shipped import CONFIGS, find_base
+
 
 def find_line(file: Path, key: str) -> str | None:
     """Return 'file:line' of where a key such as `model.mixer.alpha` or `schedule[0].end` was last set.
@@ -47,15 +49,33 @@ def bases(file: Path) -> list[Path]:
     """Return the files that a config inherits, by _base_ or by `with read_base():`."""
     imported = [line for node in _read_bases(_parse(file)) for line in node.body if isinstance(line, ast.ImportFrom)]
     if imported:
-        above = [file.parent.joinpath(*['..'] * (line.level - 1)) for line in imported]
-        names = [(line.module or '').replace('.', '/') for line in imported]
-        return [folder / f'{name}.py' for folder, name in zip(above, names, strict=True)]
-    for name, value in _assignments(_parse(file)):
+        return [_imported_base(file, line) for line in imported]
+    return [find_base(text, file) for text in _base_texts(_parse(file))]
+
+
+def _imported_base(file: Path, line: ast.ImportFrom) -> Path:
+    """Return the config that an import means: relative to the file, or one of ours by openmix_dm.configs."""
+    name = (line.module or '').replace('.', '/')
+    if line.level == 0 and name.startswith('openmix_dm/configs/'):
+        return CONFIGS / f'{name.removeprefix("openmix_dm/configs/")}.py'
+    return file.parent.joinpath(*['..'] * (line.level - 1)) / f'{name}.py'
+
+
+def _base_texts(tree: ast.Module) -> list[str]:
+    for name, value in _assignments(tree):
         if name == '_base_':
             nodes = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-            texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-            return [file.parent / text for text in texts]
+            return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return []
+
+
+def find_mixture(file: Path) -> tuple[Path, Path] | None:
+    """Return a pure-Python config and a base of it that is not one, because it inherits by _base_; None if all are."""
+    for each in inherited(file):
+        for base in bases(each) if is_pure_python(each) else ():
+            if _base_texts(_parse(base)):
+                return each, base
+    return None
 
 
 def find_cycle(file: Path, above: tuple[Path, ...] = ()) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from openmix_dm.datasets.image_folder import ImageFolder
 from openmix_dm.datasets.roots import DATA_VARIABLE
+from openmix_dm.invocation import command
 from openmix_dm.registry import DATASETS
 
 
@@ -36,8 +37,9 @@ class ImageNet(ImageFolder):
         """Say what to do when the data is not there."""
         return (
             'expected ImageNet-1k as train/<synset>/*.JPEG and val/<synset>/*.JPEG. After registering at image-net.org '
-            'and downloading the two archives, run: python tools/prepare_data.py imagenet '
-            f'--root {self.folder.parent} --archive ILSVRC2012_img_train.tar (and the same with ILSVRC2012_img_val.tar '
+            'and downloading the two archives, run: '
+            f'{command("data", "imagenet", "--root", self.folder.parent, "--archive", "ILSVRC2012_img_train.tar")} '
+            '(and the same with ILSVRC2012_img_val.tar '
             'and --devkit ILSVRC2012_devkit_t12.tar.gz). If it is elsewhere, set '
             f'{DATA_VARIABLE} to the folder above it'
         )

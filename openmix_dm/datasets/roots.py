@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from openmix_dm.invocation import command
+
 DATA_VARIABLE = 'OPENMIX_DM_DATA'
 
 
@@ -14,6 +16,6 @@ def resolve_root(root: str) -> Path:
 def how_to_prepare(name: str, root: Path) -> str:
     """Say what to do when a data set is not where it was looked for."""
     return (
-        f'to make it, run: python tools/prepare_data.py {name} --root {root}. If it is elsewhere, set {DATA_VARIABLE} '
-        'to the folder above it, or give its path as root'
+        f'to make it, run: {command("data", name, "--root", root)} (if it is elsewhere, set {DATA_VARIABLE} to '
+        'the folder above it, or give its path as root)'
     )

@@ -1,5 +1,6 @@
 """One start of a training or of a test: from a checked config to what is left of it on disk."""
 
+import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,12 @@ from mmengine.config import Config
 from openmix_dm.config.fast import describe_speed
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
+from openmix_dm.invocation import command, program
 from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
 from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
-from openmix_dm.runs.folder import BOARD, RunFolder
+from openmix_dm.runs.folder import BOARD, CONFIG, RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.utils.dist import decide_together, wait_for_all
 
@@ -91,8 +93,9 @@ def closing_words(config: Config, folder: RunFolder) -> str:
     hours = folder.read()['hours']
     return (
         f'done: {result}{hours * 3600:.0f} s. Results: {folder.path}/run.json, metrics.jsonl, {checkpoint}\n'
-        f'next: python tools/test.py {config.filename} {folder.path}/{checkpoint}\n'
-        f'      tensorboard --logdir {folder.path}/{BOARD}'
+        # by its own config, which has the options of the command line, too
+        f'next: {command("test", folder.path / CONFIG, folder.path / checkpoint)}\n'
+        f'      {program("tensorboard")} --logdir {shlex.quote(f"{folder.path}/{BOARD}")}'
     )
 
 

@@ -18,6 +18,7 @@ import torch
 import torch.distributed as dist
 
 from openmix_dm.errors import DistributedError
+from openmix_dm.invocation import command
 from openmix_dm.launch.slurm import translate_slurm
 
 LAUNCHERS = ('none', 'pytorch', 'slurm')
@@ -92,8 +93,8 @@ def join_processes(launcher: str, timeout: float = TIMEOUT, init_timeout: float 
     missing = [name for name in VARIABLES if name not in os.environ]
     if missing:
         raise DistributedError(
-            f'--launcher {launcher} finds no {", ".join(missing)} in the environment; start it by tools/dist_train.sh '
-            'or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
+            f'--launcher {launcher} finds no {", ".join(missing)} in the environment; start it by '
+            f'{command("dist-train")} or torchrun (--launcher pytorch), or by srun (--launcher slurm)'
         )
     rank, world_size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
     device = take_device(os.environ)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from mmengine.config import Config
@@ -97,16 +98,22 @@ def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]
         if (place / WEIGHTS).is_file():
             check_sums(place)
             return place, place / WEIGHTS, _read_file(place / WEIGHTS, ema)
-        found = CheckpointStore(place).newest(warn)
-        if found is None:
-            raise CheckpointError(
-                f'{place} holds no checkpoint (epoch_<n>.pth, iter_<n>.pth or {WEIGHTS}); expected the folder of a '
-                'run, such as work_dirs/digits/r8_mixup_dm/seed0'
-            )
-        return place, found[0], weights_in(found[1], ema)
+        path, state = newest_checkpoint(place)
+        return place, path, weights_in(state, ema)
     if place.name == WEIGHTS and (place.parent / SUMS).is_file():  # the config beside it is as published, too
         check_sums(place.parent)
     return place.parent, place, _read_file(place, ema)
+
+
+def newest_checkpoint(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the newest good checkpoint of a run folder, and what it holds."""
+    found = CheckpointStore(folder).newest(warn)
+    if found is None:
+        raise CheckpointError(
+            f'{folder} holds no checkpoint (epoch_<n>.pth, iter_<n>.pth or {WEIGHTS}); expected the folder of a '
+            'run, such as work_dirs/digits/r8_mixup_dm/seed0'
+        )
+    return found
 
 
 def _read_file(path: Path, ema: bool) -> dict[str, Tensor]:

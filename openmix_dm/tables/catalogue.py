@@ -8,11 +8,12 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, get_args
 
+from openmix_dm.config.shipped import CONFIGS, OURS, list_configs
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
 from openmix_dm.utils.suggest import did_you_mean
 
-CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
 _REGISTERED: list[Callable[[], Sequence[Table]]] = []
 NEEDED = ('title', 'columns', 'rows')
 DEFAULTS = {
@@ -125,13 +126,16 @@ def _entry(path: Path, row: str, column: str, entry: Any) -> tuple[str | None, t
             f'{path}, {row}, {column}: expected a config, dict(config=..., options=[...]) or None, got {entry!r}'
         )
     config, options = str(settings['config']), tuple(settings.get('options', ()))
-    if (CONFIGS / config).is_file():
-        return config, options
-    beside = path.absolute().parent / config
-    if not beside.is_file():
-        near = [str(file.relative_to(CONFIGS)) for file in CONFIGS.glob('*/*.py')]
-        raise ConfigError(f'{path}, {row}, {column}: there is no config {config}{did_you_mean(config, near)}')
-    return str(beside.resolve()), options
+    names = (config.removeprefix(OURS), f'{config.removeprefix(OURS)}.py')  # the .py may be left out
+    for name in names:
+        if (CONFIGS / name).is_file():
+            return name, options
+    for name in names:
+        beside = path.absolute().parent / name
+        if beside.is_file():
+            return str(beside.resolve()), options
+    near = did_you_mean(config.removesuffix('.py'), list_configs())
+    raise ConfigError(f'{path}, {row}, {column}: there is no config {config}{near}')
 
 
 def _slug(name: str) -> str:
@@ -165,7 +169,7 @@ def find_table(name: str) -> Table:
             return found[0]
         if found:
             raise ConfigError(f'{name} has {len(found)} tables: {", ".join(table.name for table in found)}; name one')
-    raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: python tools/table.py list')
+    raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: {command("table", "list")}')
 
 
 def _registered() -> list[Table]:

@@ -12,7 +12,7 @@ from openmix_dm.config.check import validate
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
 from openmix_dm.config.settings import Settings, differences, flat, settings_of
-from openmix_dm.tables.catalogue import CONFIGS
+from openmix_dm.config.shipped import CONFIGS
 from openmix_dm.tables.cells import Cell, Said, Table
 from openmix_dm.tables.config_values import resolved_values
 from openmix_dm.tables.model_trial import Kind, TrialStep, kinds_of, memory_gb, try_kind

@@ -2,18 +2,18 @@
 
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from openmix_dm.errors import ConfigError, Failure, printable
+from openmix_dm.invocation import start_words
 from openmix_dm.launch.processes import GRACE_SECONDS, Stops, launch, listening, share_of, stop
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.lock import held
 from openmix_dm.runs.state import read_state
-from openmix_dm.tables.plan import TODO, TOOLS, Run, Step, decide
+from openmix_dm.tables.plan import TODO, Run, Step, decide
 from openmix_dm.utils.progress import duration
 
 OUTPUT = 'output.log'  # what the processes of a run print, over all of its starts
@@ -91,8 +91,8 @@ POLL_SECONDS = 0.2
 class Commands:
     """The programs that do the work; each is followed by arguments."""
 
-    train: tuple[str, ...] = (sys.executable, str(TOOLS / 'train.py'))
-    measure: tuple[str, ...] = (sys.executable, str(TOOLS / 'analyze.py'))
+    train: tuple[str, ...] = tuple(start_words('train'))
+    measure: tuple[str, ...] = tuple(start_words('analyze'))
 
     def of(self, step: Step) -> list[list[str]]:
         """Return what is to be run for a step, in order."""

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
 
+from openmix_dm.config.shipped import short_name
 from openmix_dm.errors import printable
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.catalogue import all_tables
 from openmix_dm.tables.cells import Cell, Table
-from openmix_dm.tables.plan import Run, config_path, run_folder, runs_of, shown
+from openmix_dm.tables.plan import Run, config_path, run_folder, runs_of
 from openmix_dm.utils.progress import duration
 
 
@@ -33,7 +34,7 @@ def cell_lines(table: Table, root: Path) -> list[str]:
 
 def describe_config(cell: Cell) -> str:
     """Return the config of a cell with its overrides."""
-    return ' '.join((shown(config_path(cell)), *cell.options)) if cell.config else '-'
+    return ' '.join((short_name(config_path(cell)), *cell.options)) if cell.config else '-'
 
 
 def describe_runs(table: Table, cell: Cell, root: Path) -> str:

@@ -2,7 +2,6 @@
 
 import fnmatch
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +10,14 @@ from typing import Literal
 from mmengine.config import Config
 
 from openmix_dm.config.load import load_run_config
+from openmix_dm.config.shipped import CONFIGS, short_name
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.state import State, read_state
-from openmix_dm.tables.catalogue import CONFIGS
 from openmix_dm.tables.cells import Cell, Table
 from openmix_dm.tables.measures import MEASURES
 
-TOOLS = CONFIGS.parent / 'tools'
 WORK_DIRS = Path('work_dirs')
 
 
@@ -40,7 +39,7 @@ class Run:
 
     def train_arguments(self) -> list[str]:
         """Return the arguments of train.py: start, or go on where it stopped."""
-        arguments = [shown(self.config), '--seed', str(self.seed), '--work-dir', str(self.folder), '--resume']
+        arguments = [short_name(self.config), '--seed', str(self.seed), '--work-dir', str(self.folder), '--resume']
         return [*arguments, '--cfg-options', *self.options] if self.options else arguments
 
     def measure_arguments(self) -> list[list[str]]:
@@ -50,7 +49,7 @@ class Run:
 
     def command_line(self) -> str:
         """Return the training as one would type it."""
-        return shlex.join(['python', shown(TOOLS / 'train.py'), *self.train_arguments()])
+        return command('train', *self.train_arguments())
 
 
 def runs_of(
@@ -76,8 +75,8 @@ def runs_of(
 
 
 def matching(table: Table, pattern: str) -> tuple[Cell, ...]:
-    """Return the runnable cells whose id matches a pattern such as 'mixup/*'."""
-    cells = tuple(cell for cell in table.runnable() if fnmatch.fnmatch(cell.id, pattern))
+    """Return the runnable cells whose id matches a pattern such as 'Mixup/*', in capitals or not."""
+    cells = tuple(cell for cell in table.runnable() if fnmatch.fnmatchcase(cell.id.lower(), pattern.lower()))
     if not cells:
         some = ', '.join(cell.id for cell in table.runnable()[:4])
         raise ConfigError(f'no cell of {table.name} matches {pattern!r}; its cells are called {some}, ...')
@@ -97,12 +96,6 @@ def run_folder(cell: Cell, seed: int, root: Path) -> Path:
     setting = ','.join(sorted(cell.options))
     name = f'{path.stem}@{re.sub(r"[^-A-Za-z0-9_.=,+]", "_", setting)}' if setting else path.stem
     return root / path.resolve().parent.name / name / f'seed{seed}'
-
-
-def shown(path: Path) -> str:
-    """Return a path as seen from here, where it is below."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 Action = Literal['start', 'resume', 'measure', 'skip', 'busy', 'refuse']

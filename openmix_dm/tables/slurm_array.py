@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import start_words
 from openmix_dm.launch.slurm import ARRAY_TASK, GRACE, call, job_script, one_line, output_of
-from openmix_dm.tables.plan import TOOLS, Step
+from openmix_dm.tables.plan import Step
 from openmix_dm.utils.files import write_atomically
 
 DEFAULTS = {
@@ -53,19 +54,17 @@ def make_script(
     """Return the files of an array by name: array.sh, runs.txt and, where a cell asks for it, measures.txt."""
     lines = [one_line(shlex.join([str(step.run.folder), *step.run.train_arguments()])) for step in steps]
     files = {'runs.txt': ''.join(f'{line}\n' for line in lines)}
-    python, train, analyze = (
-        shlex.quote(str(path)) for path in (sys.executable, TOOLS / 'train.py', TOOLS / 'analyze.py')
-    )
+    train, analyze = shlex.join(start_words('train')), shlex.join(start_words('analyze'))
     measure = ''
     if any(step.run.measures for step in steps):
-        measuring = f'srun --ntasks=1 {python} {analyze} '
+        measuring = f'srun --ntasks=1 {analyze} '
         commands = [[measuring + shlex.join(words) for words in step.run.measure_arguments()] for step in steps]
         files['measures.txt'] = ''.join(f'{" && ".join(each)}\n' for each in commands)
         measure = MEASURE.format(measures=shlex.quote(str(folder / 'measures.txt')))
     listed = shlex.quote(one_line(str(folder / 'runs.txt')))
     setup = [
         f'# {" ".join(title.split())}',
-        f'# {len(steps)} runs, one for each line of {listed}: its folder, and the arguments of train.py.',
+        f'# {len(steps)} runs, one for each line of {listed}: its folder, and the arguments of train.',
         'set -u',
         f'cd {shlex.quote(str(Path.cwd()))}',
         f'eval "set -- $(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {listed})"',
@@ -74,7 +73,7 @@ def make_script(
         'if [ "${SLURM_NTASKS:-1}" -gt 1 ]; then set -- "$@" --launcher slurm; fi',
     ]
     headers = headers_of(name, partition, len(steps), folder, settings)
-    command = f'{python} {train} "$@" # --resume starts a run, or goes on where it stopped'
+    command = f'{train} "$@" # --resume starts a run, or goes on where it stopped'
     files['array.sh'] = job_script(headers, setup, command, sys.executable, measure, ARRAY_TASK)
     return files
 

@@ -49,7 +49,7 @@ def test_random_transforms_follow_the_key_alone(images):
 
 
 def test_missing_data_names_folder_and_command(tmp_path):
-    with pytest.raises(DataError, match=r'prepare_data\.py imagenet') as error:
+    with pytest.raises(DataError, match=r'\bdata imagenet') as error:
         ImageNet(root=str(tmp_path / 'nowhere'), split='train')
     assert str(tmp_path / 'nowhere' / 'train') in str(error.value)
 

@@ -129,7 +129,7 @@ def test_failures_have_exit_codes_and_leave_no_run(root, config, tmp_path, capsy
     assert train(config, folder, options=['model.head.num_classes=3']) == 2
     assert train(config, folder, options=['optim_wrapper.optimizer.lr=fast']) == 2
     assert main([str(root / 'configs/imagenet/r50_mixup_dm.py'), '--work-dir', str(folder)]) == 3
-    assert 'prepare_data.py' in capsys.readouterr().err
+    assert ' data imagenet --root ' in capsys.readouterr().err
     assert evaluate([str(config), str(tmp_path / 'none.pth')]) == 4
     assert not (folder / 'run.json').exists()
 

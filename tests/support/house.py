@@ -15,7 +15,7 @@ from pathlib import Path
 
 PACKAGE = 'openmix_dm'
 HOUSE = Path(__file__).resolve().parents[2] / PACKAGE
-GROUND = ('errors', 'structures', 'registry', 'compat', 'version')
+GROUND = ('errors', 'structures', 'registry', 'compat', 'version', 'invocation')
 
 
 @cache

@@ -107,7 +107,7 @@ def test_the_attack_follows(tmp_path):
     code, calls = run_task(tmp_path, files, 2, **fake_slurm(tmp_path))
     assert code == 0
     assert len(calls) == 2
-    assert f'analyze.py fgsm {tmp_path}/work/digits/r8_mixup/seed1 --eps 8' in calls[1]
+    assert f'-m openmix_dm analyze fgsm {tmp_path}/work/digits/r8_mixup/seed1 --eps 8' in calls[1]
 
 
 def test_a_task_that_is_told_to_stop_while_it_measures_is_requeued(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import ConfigError, DataError, first_line
+from openmix_dm.invocation import command
 
 HUB_NAME = re.compile(r'[\w.-]+/[\w.-]+')
 OLDEST = 4  # major version of `datasets`; before it, a data set could bring a script of its own
@@ -104,7 +105,7 @@ def _from_disk(datasets: Any, folder: Path, split: str) -> Any:
         return found
     known = saved_splits(folder)
     if split not in known and (folder / split / PACKED).is_file():
-        raise DataError(f'{folder / split} is not packed to its end; run the same prepare_data.py pack again')
+        raise DataError(f'{folder / split} is not packed to its end; run the same {command("data", "pack")} again')
     if split not in known:
         raise ConfigError(f'{folder} has no split {split!r}, expected one of {known}')
     return _opened(datasets.load_from_disk, folder / split)

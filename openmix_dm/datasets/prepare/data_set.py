@@ -20,6 +20,7 @@ from openmix_dm.datasets.splits.labelled import standard_splits
 from openmix_dm.datasets.splits.split_files import FOLDER as SPLITS
 from openmix_dm.datasets.splits.split_files import PACKAGE
 from openmix_dm.errors import DataError
+from openmix_dm.invocation import command
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class DataSet(ABC):
     unpacked: tuple[str, ...] = ()  # one of these in root tells that the archives were unpacked there
     url = ''  # of the archive, if it can be downloaded
     fetch = staticmethod(fetch)  # what downloads it to a path
-    how_to_get = ''  # else what to do, with places for {root}
+    how_to_get = ''  # else what to do, with places for {command} and {root}
     devkit = ''  # file name of what comes beside the archives
     mirrors: ClassVar[dict[str, 'DataSet']] = {}  # the same out of other sources, by their names
 
@@ -71,7 +72,7 @@ class DataSet(ABC):
     def download(self, root: Path) -> Iterator[Path]:
         """Yield the download, and remove it after its use; another file than the published one is not kept either."""
         if not self.url:
-            print(self.how_to_get.format(root=shlex.quote(str(root))), flush=True)
+            print(self.how_to_get.format(root=shlex.quote(str(root)), command=command('data')), flush=True)
             raise DataError(f'no --archive was given, nothing was done in {root}; what to do is said above')
         name, expected = next(iter(self.hashes.items()))
         path = root / 'downloads' / name

@@ -160,7 +160,7 @@ class Cars(FineGrained):
     unpacked = (TEST_LABELS, ALL_LABELS)
     how_to_get = (
         'Stanford Cars is no longer where it was published (ai.stanford.edu/~jkrause/cars). From a copy of it, give\n'
-        '  python tools/prepare_data.py cars --root {root} --archive cars_train.tgz cars_test.tgz car_devkit.tgz '
+        '  {command} cars --root {root} --archive cars_train.tgz cars_test.tgz car_devkit.tgz '
         f'{TEST_LABELS}\n'
         f'or car_ims.tgz {ALL_LABELS} (all images in one archive); or unpack them in {{root}} and run this again'
     )

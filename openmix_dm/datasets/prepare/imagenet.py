@@ -33,9 +33,9 @@ class ImageNet(DataSet):
     how_to_get = (
         'ImageNet-1k needs an account: register at https://image-net.org, accept its terms and download (ILSVRC 2012)\n'
         f'  {TRAIN} (138 GB), {VAL} (6.3 GB) and {DEVKIT} (2.5 MB). Then run\n'
-        f'  python tools/prepare_data.py imagenet --root {{root}} --archive {TRAIN}\n'
-        f'  python tools/prepare_data.py imagenet --root {{root}} --archive {VAL} --devkit {DEVKIT}\n'
-        '  python tools/prepare_data.py check imagenet --root {root}'
+        f'  {{command}} imagenet --root {{root}} --archive {TRAIN}\n'
+        f'  {{command}} imagenet --root {{root}} --archive {VAL} --devkit {DEVKIT}\n'
+        '  {command} check imagenet --root {root}'
     )
     devkit = DEVKIT
 

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from openmix_dm.invocation import documented
 from openmix_dm.tables.formats.grid import Entry, Grid, facts, make_grid
 from openmix_dm.tables.page.details import details
 from openmix_dm.tables.page.plots import effect, learning_curves
@@ -41,7 +42,7 @@ def origin(results: Results) -> str:
     """Say where the table is from and which command makes it."""
     table = results.table
     source = f'{table.source} of the paper, ' if table.source else ''
-    return f'{source}table {table.name}: python tools/table.py run {table.name}'
+    return f'{source}table {table.name}: {documented("table", "run", table.name)}'
 
 
 def main_table(grid: Grid, results: Results) -> str:

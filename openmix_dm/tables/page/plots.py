@@ -4,6 +4,7 @@ import statistics
 from collections import defaultdict
 
 from openmix_dm.errors import ConfigError
+from openmix_dm.invocation import command
 from openmix_dm.tables.cells import unit_of
 from openmix_dm.tables.results import Result, Results
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
@@ -74,7 +75,7 @@ def effect(results: Results) -> str:
             low, high = ([b + sign * s for b, s in zip(y, std, strict=True)] for sign in (-1, 1))
             lines.append(Line(column, x, y, low, high, printed_points(results, column, rows, number)))
     if not lines:
-        raise ConfigError(f'{table.name} has no results yet: python tools/table.py run {table.name}')
+        raise ConfigError(f'{table.name} has no results yet: {command("table", "run", table.name)}')
     bounds = [value for line in lines for bound in (line.low, line.high) for value in bound]
     bounds += [value for line in lines for _, value in line.printed]
     metric = table.runnable()[0].metric

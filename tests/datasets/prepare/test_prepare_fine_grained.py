@@ -149,7 +149,7 @@ def test_cars_that_are_nowhere_say_what_is_needed(tmp_path, capsys):
 
 @pytest.mark.parametrize('name', ['cub200', 'aircraft', 'cars'])
 def test_what_is_not_prepared_names_folder_and_command(tmp_path, name):
-    with pytest.raises(DataError, match=rf'prepare_data\.py {name} --root {tmp_path}/x'):
+    with pytest.raises(DataError, match=rf'\bdata {name} --root {tmp_path}/x'):
         CLASSES[name](str(tmp_path / 'x'))
 
 
