@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.tables.cells import Cell, Protocol, Table
+from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.utils.suggest import did_you_mean
 
 CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
@@ -101,6 +102,8 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         )
     if not isinstance(values['metric'], str) or not values['metric']:
         raise ConfigError(f'{path}: metric must be the name of a value of the validations, got {values["metric"]!r}')
+    if is_measured(values['metric']):
+        find_measure(values['metric'])
 
 
 def _entry(path: Path, row: str, column: str, entry: Any) -> tuple[str | None, tuple[str, ...]]:
