@@ -107,7 +107,4 @@ def check_metric(results: Results, metric: str) -> None:
         'hours',
         *(name for trial in done for name in (*trial.record.get('values', {}), *measures_of(trial))),
     }
-    raise ConfigError(
-        f'none of {len(done)} finished runs has {metric!r}{did_you_mean(metric, names)}; they have '
-        f'{", ".join(sorted(names))}'
-    )
+    raise ConfigError(f'none of {len(done)} finished runs has {metric!r}{did_you_mean(metric, names)}')

@@ -44,7 +44,9 @@ class Measure:
         """Return the arguments of analyze.py for a run."""
         name, *options = self.analysis
         limit = [] if self.limit is None else ['--limit', str(self.limit)]
-        return [name, str(folder), *options, *limit, '--out', str((folder / self.file).with_suffix('.png'))]
+        shown = f'{folder.parent.name.partition("@")[0]} {folder.name}'  # not all options: a figure has no room
+        out = (folder / self.file).with_suffix('.png')
+        return [name, str(folder), *options, *limit, '--names', shown, '--out', str(out)]
 
     def is_missing(self, folder: Path) -> bool:
         """Say whether it is still to be measured."""
@@ -90,7 +92,7 @@ def find_measure(metric: str) -> Measure:
     """Return how a metric such as `fgsm` or `fgsm:2000` is measured."""
     name, colon, limit = metric.partition(':')
     if name not in MEASURES:
-        raise ConfigError(f'nothing measures {metric!r}{did_you_mean(name, MEASURES)}; there are {", ".join(MEASURES)}')
+        raise ConfigError(f'nothing measures {metric!r}{did_you_mean(name, MEASURES)}')
     if colon and not re.fullmatch('[1-9][0-9]*', limit):
         raise ConfigError(f'{metric!r}: a number of test images has to follow the colon, as in {name}:2000')
     return replace(MEASURES[name], limit=int(limit)) if colon else MEASURES[name]

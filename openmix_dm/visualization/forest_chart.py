@@ -1,14 +1,16 @@
 """Forest plots: an estimate with its interval a line, and what they come to below."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from openmix_dm.utils.stats import Interval
-from openmix_dm.visualization.charts import COLOURS, add_legend, plain_figure
+from openmix_dm.visualization.charts import COLOURS, plain_figure
 
 LINE = 0.26  # inches that a line takes
-AROUND = 1.15  # inches for title, axis and its words
+AROUND = 0.7  # inches for the axis and its words
+TITLE_WIDTH = 95  # letters of a line
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,11 @@ def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any
     before = ['', *(each.name for each in estimates)]  # the lines of one name stand together, and say it once
     names = ['' if each.name == name else each.name for each, name in zip(estimates, before, strict=False)]
     groups = list(dict.fromkeys(each.group for each in estimates))
-    figure, axes = plain_figure(width=6.6, height=AROUND + LINE * len(estimates) + 0.22 * (len(groups) > 1))
+    titles = textwrap.wrap(title, TITLE_WIDTH)
+    around = AROUND + 0.17 * len(titles) + 0.22 * (len(groups) > 1)
+    figure, axes = plain_figure(width=6.6, height=around + LINE * len(estimates))
+    figure.get_layout_engine().set(w_pad=0.1)
+    figure.suptitle('\n'.join(titles), fontsize=9.5)
     axis = axes[0][0]
     explained: set[str] = set()
     for place, each in enumerate(estimates):
@@ -48,8 +54,9 @@ def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any
     if first_total:
         axis.axhline(first_total - 0.5, color='#b0b7be', linewidth=0.8)
     axis.axvline(0, color='#59636e', linewidth=0.9, zorder=1)
-    _finish(axis, names, estimates, title, x_label)
-    add_legend(figure, axis)
+    _finish(axis, names, estimates, x_label)
+    if len(groups) > 1:  # below: inside it would cover intervals
+        figure.legend(loc='outside lower center', ncols=min(len(groups), 4), fontsize=8, frameon=False)
     return figure
 
 
@@ -69,7 +76,7 @@ def _draw(axis: Any, place: int, each: Estimate, colour: str, label: str) -> Non
         drawn[0].set_label(label)
 
 
-def _finish(axis: Any, names: Sequence[str], estimates: Sequence[Estimate], title: str, x_label: str) -> None:
+def _finish(axis: Any, names: Sequence[str], estimates: Sequence[Estimate], x_label: str) -> None:
     """Give the axis its words, and room for all intervals and for zero."""
     ends = [0.0, *(end for each in estimates for end in (each.found.low, each.found.mean, each.found.high) if end)]
     margin = (max(ends) - min(ends)) * 0.06 or 0.5
@@ -78,7 +85,6 @@ def _finish(axis: Any, names: Sequence[str], estimates: Sequence[Estimate], titl
     axis.set_yticks(range(len(names)), names, fontsize=8.5)
     for label, each in zip(axis.get_yticklabels(), estimates, strict=True):
         label.set_fontweight('bold' if each.total else 'normal')
-    axis.set_title(title, fontsize=min(10.0, 560 / max(len(title), 1)), loc='center')
     axis.set_xlabel(x_label, fontsize=9)
     axis.tick_params(axis='x', labelsize=8)
     axis.tick_params(axis='y', length=0)

@@ -11,7 +11,7 @@ from openmix_dm.visualization.charts import to_svg
 from openmix_dm.visualization.forest_chart import Estimate, forest_chart
 
 
-def forest(results: Results) -> str:
+def forest(results: Results, titled: bool = True) -> str:
     """Return the forest plot: the gain of each row with its interval, and the averages of the columns at the bottom."""
     table = results.table
     gains = evidence(results)
@@ -25,7 +25,7 @@ def forest(results: Results) -> str:
     if not table.axis and len(rows) > 1:
         averages = [each for column in columns if (each := average_evidence(results, column))]
         shown += [Estimate(each.row, each.column, each.gain, total=True) for each in averages]
-    return to_svg(forest_chart(table.title, shown, _words(results, columns)))
+    return to_svg(forest_chart(table.title if titled else '', shown, _words(results, columns)))
 
 
 def _words(results: Results, columns: list[str]) -> str:
@@ -47,8 +47,9 @@ def evidence_section(results: Results) -> str:
     head = ''.join(f'<th>{escape(name)}</th>' for name in grid.head)
     texts = ([' '.join(filter(None, (entry.main, entry.extra))) for entry in row] for row in grid.rows)
     body = ''.join(f'<tr>{"".join(f"<td>{escape(text)}</td>" for text in row)}</tr>' for row in texts)
+    tests = f'<table class="cost"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     return (
-        f'<h2>Gains</h2><div class="charts one">{forest(results)}</div>'
-        f'<div class="wide"><table class="cost"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<h2>Gains</h2><div class="charts one">{forest(results, titled=False)}</div>'
+        f'<div class="wide" style="margin: 1rem 0">{tests}</div>'
         f'<p class="note">{"<br>".join(map(escape, evidence_facts(results)))}</p>'
     )
