@@ -8,7 +8,7 @@ from pathlib import Path
 
 from openmix_dm.commands.command_line import check_parent
 from openmix_dm.commands.table_arguments import next_step
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, printable
 from openmix_dm.tables.archive.parts import collect_parts
 from openmix_dm.tables.archive.run_entries import measures_of
 from openmix_dm.tables.catalogue import find_table
@@ -63,11 +63,11 @@ def collect_table(args: argparse.Namespace) -> None:
         results = collect_parts(table, args.parts, args.trials)
     else:
         results = collect(table, args.work_dirs, args.trials)
-    results = replace(results, interval=args.interval, power=tuple(args.power or results.power))
+    results = replace(results, interval=args.interval, power=tuple(dict.fromkeys(args.power or results.power)))
     if args.metric is not None:
         check_metric(results, args.metric)
     for problem in results.problems():
-        print(f'openmix_dm: warning: {problem}', file=sys.stderr)
+        print(f'openmix_dm: warning: {printable(problem)}', file=sys.stderr)
     if results.problems() and not args.parts:
         print(f'openmix_dm: {next_step("doctor", args)} says what to do about it', file=sys.stderr, flush=True)
     tests = args.tests or args.power is not None

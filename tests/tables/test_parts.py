@@ -119,7 +119,7 @@ ODD = {
     'seed': ('seed', '0'), 'a seed that is a word': ('seed', True), 'state': ('state', 'perfect'),
     'options': ('options', [1]), 'values': ('values', {'top1': 3}), 'hours': ('hours', 'long'),
     'not finite': ('final', {'last': float('nan')}), 'measures': ('measures', {'fgsm': None}),
-    'changes': ('changes', {'a': 1}), 'hardware': ('hardware', 'big'),
+    'changes': ('changes', {'a': 1}), 'hardware': ('hardware', 'big'), 'gpus': ('hardware', {'gpus': 3}),
 }  # fmt: skip
 
 

@@ -81,6 +81,8 @@ def checked(entry: Any) -> Entry:
     if entry.get('state') not in get_args(Kind):
         raise ValueError(f'state of a run is {entry.get("state")!r:.50}')
     check_shapes(entry)
+    if not isinstance(entry['hardware'].get('gpus', []), list):
+        raise ValueError(f'hardware of a run is {entry["hardware"]!r:.50}')
     if not all(isinstance(option, str) for option in entry['options']):
         raise ValueError(f'options of a run are {entry["options"]!r:.50}')
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in entry['changes'].values()):
