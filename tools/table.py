@@ -1,4 +1,4 @@
-"""The paper's tables, and your own: python tools/table.py list|run|status|collect TABLE."""
+"""The paper's tables, and your own: python tools/table.py list|run|status|measure|collect TABLE."""
 
 import sys
 

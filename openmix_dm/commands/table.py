@@ -3,13 +3,14 @@
 import argparse
 import os
 import signal
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from openmix_dm.commands import collect, measure
 from openmix_dm.commands.command_line import check_parent, run_command
+from openmix_dm.commands.table_arguments import add_cells, add_table, next_step
 from openmix_dm.errors import ConfigError, DataError, Preempted
 from openmix_dm.invocation import command
 from openmix_dm.launch.processes import listening
@@ -17,24 +18,10 @@ from openmix_dm.paper.paper_tables import paper_tables, supervised_tables
 from openmix_dm.tables import slurm_array
 from openmix_dm.tables.catalogue import find_table
 from openmix_dm.tables.cells import Table
-from openmix_dm.tables.formats import cell_records, text
 from openmix_dm.tables.job_display import JobDisplay
 from openmix_dm.tables.jobs import OUTPUT, Outcome, RunsFailed, execute
 from openmix_dm.tables.listing import cell_lines, status_lines, table_lines
-from openmix_dm.tables.page.page import to_html
-from openmix_dm.tables.page.plots import effect
-from openmix_dm.tables.plan import TODO, WORK_DIRS, Action, Step, check_refusals, make_plan, runs_of
-from openmix_dm.tables.results import Results, collect
-from openmix_dm.utils.files import write_atomically
-
-FORMATS: dict[str, Callable[[Results], str]] = {
-    'md': text.to_markdown,
-    'csv': cell_records.to_csv,
-    'html': to_html,
-    'latex': text.to_latex,
-    'json': cell_records.to_json,
-    'svg': lambda results: effect(results) + '\n',
-}
+from openmix_dm.tables.plan import TODO, Action, Step, check_refusals, make_plan, runs_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,6 +38,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_check(commands)
     add_run(commands)
     add_status(commands)
+    add_measure(commands)
     add_collect(commands)
     add_doctor(commands)
     return parser.parse_args(arguments)
@@ -68,8 +56,7 @@ def add_run(commands: Any) -> None:
 
     parser = commands.add_parser('run', help='run what is not finished: resumes what broke, skips what is done')
     add_table(parser)
-    parser.add_argument('--cells', default='*', metavar='GLOB', help="cells by their ids in `list`, e.g. 'mixup/*'")
-    parser.add_argument('--trials', type=int, help="runs of each config, first seeds first (the table's: 3)")
+    add_cells(parser)
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--jobs', type=int, default=1, metavar='N', help='runs at a time on this machine (1)')
     where.add_argument('--slurm', metavar='PARTITION', help='submit one job array instead')
@@ -93,13 +80,19 @@ def add_status(commands: Any) -> None:
 
 def add_collect(commands: Any) -> None:
     """Add `collect TABLE`."""
-
     parser = commands.add_parser('collect', help="the paper's numbers beside ours, from the work dirs alone")
     add_table(parser)
-    parser.add_argument('--trials', type=int, help="trials that a cell should have (the table's: 3)")
-    parser.add_argument('--format', choices=FORMATS, default='md', help='svg: the plot of a table that has an axis')
-    parser.add_argument('--out', type=Path, metavar='FILE', help='write to a file instead of the screen')
-    parser.set_defaults(work=collect_table)
+    collect.add_arguments(parser)
+    parser.set_defaults(work=collect.collect_table)
+
+
+def add_measure(commands: Any) -> None:
+    """Add `measure TABLE`."""
+    parser = commands.add_parser('measure', help='measure calibration, attacks and mixed images of finished runs')
+    add_table(parser)
+    add_cells(parser)
+    measure.add_arguments(parser)
+    parser.set_defaults(work=measure.measure_table)
 
 
 def add_doctor(commands: Any) -> None:
@@ -108,14 +101,6 @@ def add_doctor(commands: Any) -> None:
     add_table(parser, nargs='?')
     parser.add_argument('--trials', type=int, help="runs of each config (the table's: 3)")
     parser.set_defaults(work=examine_runs)
-
-
-def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the table, and where its runs are."""
-    parser.add_argument('table', metavar='TABLE', nargs=nargs, help="a name of `list`, the paper's number, or a file")
-    parser.add_argument(
-        '--work-dirs', type=Path, default=WORK_DIRS, metavar='FOLDER', help=f'where the runs are ({WORK_DIRS})'
-    )
 
 
 def add_check(commands: Any) -> None:
@@ -172,22 +157,6 @@ def examine_runs(args: argparse.Namespace) -> None:
     print(f'{len(folders)} runs: ' + (', '.join(f'{count} {kind}' for kind, count in counts.items()) or 'all is well'))
     if counts['damaged']:
         raise DataError(f'{counts["damaged"]} files are damaged, see above')
-
-
-def collect_table(args: argparse.Namespace) -> None:
-    """Collect a table and print it, or write it to a file."""
-    check_parent('--out', args.out)
-    results = collect(find_table(args.table), args.work_dirs, args.trials)
-    for problem in results.problems():
-        print(f'openmix_dm: warning: {problem}', file=sys.stderr)
-    if results.problems():
-        print(f'openmix_dm: {next_step("doctor", args)} says what to do about it', file=sys.stderr, flush=True)
-    given = FORMATS[args.format](results)
-    if args.out is None:
-        print(given, end='')
-    else:
-        write_atomically(args.out, given)
-        print(f'wrote {args.out}')
 
 
 def run_table(args: argparse.Namespace) -> None:
@@ -259,11 +228,3 @@ def report(outcomes: Sequence[Outcome], asked: signal.Signals | None = None) -> 
         raise Preempted(f'{len(stopped)} runs have saved ({who}); the same command goes on with what is left')
     if failed:
         raise RunsFailed(failed)
-
-
-def next_step(step: str, args: argparse.Namespace) -> str:
-    """Return the command that looks at these runs."""
-    words = [step, args.table]
-    if args.work_dirs != WORK_DIRS:
-        words += ['--work-dirs', str(args.work_dirs)]
-    return f'next: {command("table", *words)}'

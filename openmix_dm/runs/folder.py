@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import math
 import platform
 import statistics
 import subprocess
@@ -212,11 +213,15 @@ def check_shapes(values: dict[str, Any]) -> None:
             raise ValueError(f'{name} is {values[name]!r:.50}')
     numbers = {'final': values.get('final') or {}, **(values.get('values') or {})}
     for name, each in numbers.items():
-        if not isinstance(each, dict) or not all(isinstance(number, int | float) for number in each.values()):
+        if not isinstance(each, dict) or not all(_is_number(number) for number in each.values()):
             raise ValueError(f'{name} is {each!r:.50}')
     metrics = (values.get('sums') or {}).get(METRICS, {'bytes': 0, 'sha256': ''})
     if not isinstance(metrics, dict) or not isinstance(metrics.get('bytes'), int) or 'sha256' not in metrics:
         raise ValueError(f'sums is {metrics!r:.50}')
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def warn(text: str) -> None:

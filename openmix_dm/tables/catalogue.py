@@ -12,6 +12,7 @@ from openmix_dm.config.shipped import CONFIGS, OURS, list_configs
 from openmix_dm.errors import ConfigError
 from openmix_dm.invocation import command
 from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
+from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.utils.suggest import did_you_mean
 
 _REGISTERED: list[Callable[[], Sequence[Table]]] = []
@@ -114,6 +115,8 @@ def _check(path: Path, values: dict[str, Any]) -> None:
             raise ConfigError(f'{path}: {name} must be a text, got {values[name]!r}')
     if not isinstance(values['metric'], str) or not values['metric']:
         raise ConfigError(f'{path}: metric must be the name of a value of the validations, got {values["metric"]!r}')
+    if is_measured(values['metric']):
+        find_measure(values['metric'])
 
 
 def _entry(path: Path, row: str, column: str, entry: Any) -> tuple[str | None, tuple[str, ...]]:

@@ -1,13 +1,15 @@
 """What a table is made of, whether the paper's or a user's own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from openmix_dm.errors import ConfigError
 
-Metric = str  # 'top1', 'fgsm', 'memory', 'hours', or any value of a validation, by its name in the record
-LESS_IS_BETTER = ('fgsm', 'memory', 'hours', 'loss', 'error')  # names that end so
+# 'top1', 'memory', 'hours', what is measured after the training ('fgsm', 'ece:2000': of so many test images), or any
+# value of a validation, by its name in the record
+Metric = str
+LESS_IS_BETTER = ('fgsm', 'ece', 'memory', 'hours', 'loss', 'error')  # names that end so
 
 # Keys of `final` in run.json; `ema_`: of the averaged weights, as semi-supervised trainings from scratch report them.
 Protocol = Literal['median_last10', 'best', 'last', 'ema_median_last10', 'ema_best', 'ema_last']
@@ -15,13 +17,17 @@ Protocol = Literal['median_last10', 'best', 'last', 'ema_median_last10', 'ema_be
 
 def less_is_better(metric: Metric) -> bool:
     """Say whether less of a metric is better."""
-    return metric.endswith(LESS_IS_BETTER)
+    return metric.partition(':')[0].endswith(LESS_IS_BETTER)
 
 
 def unit_of(metric: Metric) -> str:
     """Return the unit of a metric for a caption, nothing for a value that does not say."""
-    units = {'top1': '%', 'top5': '%', 'fgsm': '% error', 'memory': 'GB', 'hours': 'h'}
-    return f' in {units[metric]}' if metric in units else ''
+    units = {'top1': '%', 'top5': '%', 'fgsm': '% error', 'ece': '%', 'memory': 'GB', 'hours': 'h'}
+    units |= {'mixed_top2_mixup': '%', 'mixed_top2_cutmix': '%'}
+    name, _, images = metric.partition(':')
+    return (f' in {units[name]}' if name in units else '') + (
+        f' of {int(images):,} test images' if images.isdigit() else ''
+    )
 
 
 @dataclass(frozen=True)
@@ -78,3 +84,11 @@ class Table:
     def runnable(self) -> tuple[Cell, ...]:
         """Return the cells that a training can fill."""
         return tuple(cell for cell in self.cells if cell.config is not None)
+
+    def by_metric(self, metric: Metric) -> 'Table':
+        """Return the table with another metric of the same runs; what the paper prints of the usual one is left out."""
+        cells = tuple(
+            cell if cell.metric == metric else replace(cell, metric=metric, printed=None, printed_std=None)
+            for cell in self.cells
+        )
+        return self if cells == self.cells else replace(self, title=f'{self.title}; here {metric}', cells=cells)

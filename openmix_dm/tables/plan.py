@@ -16,7 +16,7 @@ from openmix_dm.invocation import command
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.cells import Cell, Table
-from openmix_dm.tables.measures import MEASURES
+from openmix_dm.tables.measures import is_measured, missing_measures
 
 WORK_DIRS = Path('work_dirs')
 
@@ -44,8 +44,7 @@ class Run:
 
     def measure_arguments(self) -> list[list[str]]:
         """Return the arguments of analyze.py for each metric that is still to be measured."""
-        missing = [MEASURES[name] for name in self.measures if MEASURES[name].is_missing(self.folder)]
-        return [measure.arguments(self.folder) for measure in missing]
+        return [measure.arguments(self.folder) for measure in missing_measures(self.measures, self.folder)]
 
     def command_line(self) -> str:
         """Return the training as one would type it."""
@@ -62,7 +61,7 @@ def runs_of(
         for cell in cells:
             folder = run_folder(cell, seed, root)
             before = runs.get(folder)
-            measured = [cell.metric] if cell.metric in MEASURES else []
+            measured = [cell.metric] if is_measured(cell.metric) else []
             runs[folder] = Run(
                 config_path(cell),
                 seed,

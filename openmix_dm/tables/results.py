@@ -1,7 +1,7 @@
 """What came out of a table: each cell's trials, mean, gain and shortcomings, read from the work dirs alone."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,16 +12,17 @@ from mmengine.config import Config
 from openmix_dm.config.load import fingerprint, load_config
 from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.runs.folder import RunFolder
-from openmix_dm.runs.records import all_numbers
+from openmix_dm.runs.records import Record, all_numbers
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.cells import Cell, Table, less_is_better
-from openmix_dm.tables.measures import MEASURES
+from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.tables.plan import config_path, run_folder
-from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
+from openmix_dm.utils.stats import INTERVALS, Interval, Mean, mean_of
 
 EPOCHS = 'train_cfg.max_epochs'
 ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to
 Configs = dict[tuple[Path, tuple[str, ...]], Config]  # by file and options
+Pair = tuple[Mapping[int, float], Mapping[int, float]]  # numbers of a cell and of its baseline, by seed
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,22 @@ class Trial:
     """One run of a cell."""
 
     seed: int
-    folder: RunFolder
+    folder: RunFolder | None  # None of a run that was read from a file of another collection
     state: State
     value: float | None  # of a run that is not done: what it has reached so far
     record: dict[str, Any] = field(default_factory=dict)  # run.json
     changes: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # key -> (of the run, of the table)
     problem: str = ''  # what of its folder is damaged, and cannot be counted on
+    name: str = ''  # of a run without a folder
+
+    @property
+    def place(self) -> str:
+        """Return its folder, or its name in a file."""
+        return self.name if self.folder is None else str(self.folder.path)
+
+    def validations(self) -> list[Record]:
+        """Return the records of its validations, none without a folder."""
+        return [] if self.folder is None else self.folder.records('val')
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ class Result:
     @cached_property
     def problems(self) -> tuple[str, ...]:
         """Say what is damaged of the runs of the cell."""
-        return tuple(f'{trial.folder.path}: {trial.problem}' for trial in self.trials if trial.problem)
+        return tuple(f'{trial.place}: {trial.problem}' for trial in self.trials if trial.problem)
 
 
 @dataclass(frozen=True)
@@ -95,11 +106,18 @@ class Results:
 
     table: Table
     by_id: dict[str, Result]
+    interval: str = 't'  # which of INTERVALS gains have
+    power: tuple[int, ...] = (12, 24, 48)  # numbers of seeds that it is said for which gain they would find
+
+    def differences(self, cell: Cell) -> list[float]:
+        """Return a cell minus its baseline for each seed that both have finished."""
+        base = self.by_id.get(cell.baseline or '')
+        return paired_differences(self.by_id[cell.id].finished, base.finished) if base else []
 
     def gain(self, cell: Cell) -> Interval | None:
         """Return the gain of a cell over its baseline, from finished trials of equal seed."""
         base = self.by_id.get(cell.baseline or '')
-        return paired_gain(self.by_id[cell.id].finished, base.finished) if base else None
+        return paired_gain(self.by_id[cell.id].finished, base.finished, self.interval) if base else None
 
     def printed_gain(self, cell: Cell) -> float | None:
         """Return the gain that the paper's numbers show."""
@@ -115,13 +133,21 @@ class Results:
 
     def average_gain(self, column: str) -> Interval | None:
         """Return the mean gain over the rows of a column."""
+        return average_gain(self.pairs(column), self.interval)
+
+    def pairs(self, column: str) -> list[Pair]:
+        """Return for each compared cell of a column its numbers and its baseline's, by seed."""
         compared = [cell for cell in self.column(column) if cell.baseline in self.by_id]
-        return average_gain([(self.by_id[c.id].finished, self.by_id[c.baseline or ''].finished) for c in compared])
+        return [(self.by_id[c.id].finished, self.by_id[c.baseline or ''].finished) for c in compared]
 
     def average_printed_gain(self, column: str) -> float | None:
         """Return the mean gain of the paper's numbers, recomputed."""
         gains = [gain for cell in self.column(column) if (gain := self.printed_gain(cell)) is not None]
         return sum(gains) / len(gains) if gains else None
+
+    def columns(self, compared: bool = False) -> list[str]:
+        """Return the names of the columns, or of those that are compared with a baseline."""
+        return list(dict.fromkeys(cell.column for cell in self.table.cells if cell.baseline or not compared))
 
     def column(self, name: str) -> list[Cell]:
         """Return the cells of a column."""
@@ -130,7 +156,7 @@ class Results:
     def runs(self) -> list[Trial]:
         """Return the trials that have started, each run once."""
         trials = [trial for result in self.by_id.values() for trial in result.trials if trial.record]
-        return list({trial.folder.path: trial for trial in trials}.values())
+        return list({trial.place: trial for trial in trials}.values())
 
     def problems(self) -> list[str]:
         """Say what is damaged of the runs, each once."""
@@ -163,40 +189,50 @@ def read_trial(cell: Cell, seed: int, root: Path, configs: Configs | None = None
     if not record:
         return Trial(seed, folder, state, None, problem=problem)
     try:
-        changes = changes_of(cell, seed, folder, record, {} if configs is None else configs)
-        value = value_of(cell, folder, record, state)
+        same, config = settings_match(cell, seed, record, {} if configs is None else configs)
+        changes = {} if same else folder.changes(config)
+        value = value_of(cell, reached(folder, record, state), lambda name: find_measure(name).read(folder.path))
     except (ConfigError, DataError) as error:
         return Trial(seed, folder, state, None, record, problem=str(error))
     return Trial(seed, folder, state, value, record, changes, problem)
 
 
-def changes_of(
-    cell: Cell, seed: int, folder: RunFolder, record: dict[str, Any], configs: Configs
-) -> dict[str, tuple[Any, Any]]:
-    """Return in what a run differs from the table's config; one with the same hash is not read."""
+def settings_match(cell: Cell, seed: int, record: dict[str, Any], configs: Configs) -> tuple[bool, Config]:
+    """Say whether a run has the settings of the table, by their hash; and return those of the table."""
     setting = config_path(cell), cell.options
     if setting not in configs:
         configs[setting] = load_config(*setting)
     config = configs[setting]
     config.setdefault('randomness', {})['seed'] = seed
-    return {} if record.get('config_hash') == fingerprint(config) else folder.changes(config)
+    return record.get('config_hash') == fingerprint(config), config
 
 
-def value_of(cell: Cell, folder: RunFolder, record: dict[str, Any], state: State) -> float | None:
-    """Return the number that a cell takes from a run."""
+def reached(folder: RunFolder, record: dict[str, Any], state: State) -> dict[str, Any]:
+    """Return run.json with the numbers that a run has come to; it holds them itself once the run has ended."""
+    if state.kind in ENDED:
+        return record
+    return {**record, 'final': folder.final(), 'values': all_numbers(folder.records('val'))}
+
+
+def value_of(cell: Cell, record: dict[str, Any], measured: Callable[[str], float | None]) -> float | None:
+    """Return the number that a cell takes from a run.
+
+    Args:
+        cell: the cell.
+        record: run.json, with the numbers that the run has come to.
+        measured: gives what was measured after the training, by the name of the metric.
+    """
     if cell.metric == 'top1':
-        final = record.get('final') if state.kind in ENDED else folder.final()
-        return (final or {}).get(cell.protocol)
+        return (record.get('final') or {}).get(cell.protocol)
     if cell.metric == 'memory':
         return record['peak_memory_mb'] / 1024 if record.get('peak_memory_mb') else None
     if cell.metric == 'hours':
         return record.get('hours')
-    if cell.metric in MEASURES:
-        return MEASURES[cell.metric].read(folder.path)
-    values = record.get('values') if state.kind in ENDED else all_numbers(folder.records('val'))
+    if is_measured(cell.metric):
+        return measured(cell.metric)
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
-    return (values or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
+    return (record.get('values') or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
 
 
 def is_one(gpu: str, record: Mapping[str, Any]) -> bool:
@@ -219,13 +255,18 @@ def _hardware(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float]) -> Interval | None:
-    """Return the gain over a baseline from the seeds that both have: a seed starts both from the same weights."""
-    differences = [ours[seed] - baseline[seed] for seed in sorted(ours.keys() & baseline.keys())]
-    return t_interval(differences) if differences else None
+def paired_differences(ours: Mapping[int, float], baseline: Mapping[int, float]) -> list[float]:
+    """Return ours minus the baseline for the seeds that both have: a seed starts both from the same weights."""
+    return [ours[seed] - baseline[seed] for seed in sorted(ours.keys() & baseline.keys())]
 
 
-def average_gain(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> Interval | None:
+def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float], interval: str = 't') -> Interval | None:
+    """Return the gain over a baseline from the seeds that both have."""
+    differences = paired_differences(ours, baseline)
+    return INTERVALS[interval](differences) if differences else None
+
+
+def average_gain(pairs: Sequence[Pair], interval: str = 't') -> Interval | None:
     """Return the mean over rows of (ours, baseline); the interval is that of the rows' mean over the seeds of all.
 
     Rows are no independent trials (they share seeds, data and network), so that the seeds are what is counted.
@@ -233,9 +274,17 @@ def average_gain(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]
     rows = [gain.mean for ours, base in pairs if (gain := paired_gain(ours, base)) is not None]
     if not rows:
         return None
-    used = [(ours, base) for ours, base in pairs if ours.keys() & base.keys()]
-    shared = set.intersection(*(set(ours) & set(base) for ours, base in used))
-    if not shared or any(ours.keys() & base.keys() != shared for ours, base in used):
-        # seeds differ between rows: a mean, but no interval for it
+    by_seed = average_differences(pairs)
+    if not by_seed:  # seeds differ between rows: a mean, but no interval for it
+        shared = set.intersection(*(ours.keys() & base.keys() for ours, base in pairs if ours.keys() & base.keys()))
         return Interval(statistics.fmean(rows), None, None, len(shared))
-    return t_interval([statistics.fmean(ours[seed] - base[seed] for ours, base in used) for seed in sorted(shared)])
+    return INTERVALS[interval](by_seed)
+
+
+def average_differences(pairs: Sequence[Pair]) -> list[float]:
+    """Return for each seed the mean over rows of ours minus baseline; nothing where rows have different seeds."""
+    seeds = [ours.keys() & base.keys() for ours, base in pairs if ours.keys() & base.keys()]
+    if not seeds or any(each != seeds[0] for each in seeds):
+        return []
+    used = [(ours, base) for ours, base in pairs if ours.keys() & base.keys()]
+    return [statistics.fmean(ours[seed] - base[seed] for ours, base in used) for seed in sorted(seeds[0])]

@@ -1,13 +1,15 @@
-"""A few numbers and what they allow to say: means, t-intervals over seeds, McNemar's test on the same images."""
+"""A few numbers and what they allow to say: means, intervals and tests over seeds, McNemar's test over images."""
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 CONFIDENCE = 0.95
+RESAMPLES = 9999  # of a bootstrap
+POWER = 0.8  # how probable it shall be that a gain is found
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,90 @@ def t_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Inter
         return Interval(mean.value, None, None, mean.count)
     half = _t_quantile(mean.count - 1, confidence) * mean.std / math.sqrt(mean.count)
     return Interval(mean.value, mean.value - half, mean.value + half, mean.count)
+
+
+def bootstrap_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Return mean and BCa bootstrap interval of a few numbers; the same numbers always give the same interval.
+
+    BCa (bias-corrected and accelerated) follows a skewed distribution, where a percentile interval does not. Both are
+    too short for few numbers: of normal ones, 12 are covered in 91 % of all cases instead of 95, and 3 in 72 %.
+    """
+    mean = mean_of(values)
+    if mean is None or mean.std is None:
+        return t_interval(values)  # an error, or no ends
+    if np.ptp(values) <= 1e-12 * max(1.0, abs(mean.value)):  # nothing to draw from: the correction would be 0 / 0
+        return Interval(mean.value, mean.value, mean.value, mean.count)
+    from scipy.stats import bootstrap  # takes a while to import
+
+    found = bootstrap(
+        (np.asarray(values, dtype=float),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        confidence_level=confidence,
+        method='BCa',
+        random_state=np.random.default_rng(0),
+    ).confidence_interval
+    return Interval(mean.value, float(found.low), float(found.high), mean.count)
+
+
+INTERVALS: dict[str, Callable[[Sequence[float]], Interval]] = {'t': t_interval, 'bootstrap': bootstrap_interval}
+
+
+def t_test(differences: Sequence[float]) -> float | None:
+    """Return the two-sided p-value of the paired t-test, from the differences of pairs; None for fewer than two."""
+    mean = mean_of(differences)
+    if mean is None or mean.std is None:
+        return None
+    if mean.std == 0:  # all pairs differ by the same: certainly by something, or by nothing at all
+        return 0.0 if mean.value else 1.0
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(mean.count - 1, -abs(mean.value) / mean.std * math.sqrt(mean.count)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for being several, by Holm: the smallest times n, the next times n - 1, and so on.
+
+    None is below one that was smaller before, and none above 1.
+    """
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = largest
+    return corrected
+
+
+def power_of(shift: float, count: int, confidence: float = CONFIDENCE) -> float:
+    """Return how probable it is that the t-test of `count` pairs finds a gain.
+
+    Args:
+        shift: the gain, in standard errors of its mean (gain / deviation x root of count): where the t statistic lies.
+        count: how many pairs, two or more.
+        confidence: 1 minus the level of the two-sided test. Default: 0.95.
+    """
+    from scipy.special import nctdtr
+
+    edge = _t_quantile(count - 1, confidence)
+    below, above = nctdtr(count - 1, shift, -edge), 1 - nctdtr(count - 1, shift, edge)
+    # far out, where practically nothing is left below the edge, scipy has NaN for it
+    return float(np.nan_to_num(below, nan=0.0) + np.nan_to_num(above, nan=1.0))
+
+
+def gain_found(std: float, count: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:
+    """Return the gain that the t-test of `count` pairs finds with a given probability, by the noncentral t.
+
+    Args:
+        std: the deviation of the differences of pairs.
+        count: how many pairs.
+        power: the probability. Default: 0.8.
+        confidence: 1 minus the level of the two-sided test. Default: 0.95.
+    """
+    if count < 2:
+        raise ValueError(f'a t-test needs at least two pairs, got {count}')
+    from scipy.optimize import brentq
+
+    most = 2 * _t_quantile(count - 1, confidence) + 5  # standard errors: enough for two pairs, and for many
+    return float(brentq(lambda shift: power_of(shift, count, confidence) - power, 0, most)) * std / math.sqrt(count)
 
 
 def welch_interval(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Interval:

@@ -127,7 +127,7 @@ def to_svg(figure: Any) -> str:
     drawn = file.getvalue()
     # a page has no use for the description of the program, and no room for a style of all its elements
     drawn = re.sub(r'<metadata>.*?</metadata>|<style.*?</style>', '', drawn[drawn.index('<svg') :].strip(), flags=re.S)
-    drawn = drawn.replace('id="curve"', 'class="curve"')
+    drawn = re.sub('id="(curve|estimate)"', r'class="\1"', drawn)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', drawn))
     prefix = f'c{zlib.crc32(drawn.encode()):x}-'
     drawn = re.sub(r' id="([^"]+)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else '', drawn)

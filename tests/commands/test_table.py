@@ -99,7 +99,7 @@ def test_collect_to_a_file(runs, tmp_path, capsys):
         (('run', '--cells', 'nothing/*'), 'no cell of small matches'),
         (('run', '--jobs', '0'), '--jobs must be at least 1'),
         (('run', '--cfg-options', 'model.mixer.alpah=1'), 'alpah'),
-        (('collect', '--format', 'svg'), 'has no axis'),
+        (('collect', '--format', 'svg'), 'has no results yet'),
         (('collect', '--out', '/nowhere/at/all.md'), 'there is no folder'),
     ],
 )

@@ -71,7 +71,7 @@ def test_the_page_has_everything_and_needs_nothing(tmp_path):
     assert checker.open == []
     assert all(address.startswith(('data:', '#')) for address in checker.addresses)
     assert not re.search(r'(url\((?!#)|@import|<script|http://(?!www\.w3\.org/(2000/svg|1999/xlink))|https://)', page)
-    assert checker.tags.count('svg') == 3  # a chart for each row
+    assert checker.tags.count('svg') == 1 + 3  # the gains, and learning curves for each row
     assert checker.tags.count('img') == 5 * 6  # six pictures for each config
     linked = {address[1:] for address in checker.addresses if address.startswith('#')}
     assert linked <= set(checker.ids)

@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field, replace
 
 from openmix_dm.tables.cells import Cell, less_is_better, unit_of
-from openmix_dm.tables.measures import MEASURES
+from openmix_dm.tables.measures import is_measured
 from openmix_dm.tables.results import Results
 from openmix_dm.utils.stats import Interval, Mean
+
+INTERVAL_WORDS = {'t': 't-intervals', 'bootstrap': 'bootstrap intervals (BCa)'}
 
 
 @dataclass(frozen=True)
@@ -145,18 +147,20 @@ def letter(count: int) -> str:
 def facts(results: Results) -> list[str]:
     """Say what the numbers are, how many runs there are, and what they cost."""
     table, runs = results.table, results.runs()
-    wanted = {t.folder.path for result in results.by_id.values() for t in result.trials}
+    wanted = {t.place for result in results.by_id.values() for t in result.trials}
     done = [trial for trial in runs if trial.state.kind == 'done']
     seeds = sorted({trial.seed for trial in runs})
     hours = sum(trial.record.get('hours') or 0 for trial in runs)
     metrics = dict.fromkeys((cell.metric, cell.protocol) for cell in table.cells if cell.config)
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
     words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
-    measured = (*MEASURES, 'memory', 'hours')  # once for a run, not at each validation
-    kinds = [f'{m}{unit_of(m)}' + (f', {words[p]}' if m not in measured else '') for m, p in metrics]
+    kinds = [  # once for a run, or at each validation
+        f'{m}{unit_of(m)}' + ('' if is_measured(m) or m in ('memory', 'hours') else f', {words[p]}') for m, p in metrics
+    ]
     if any(less_is_better(metric) for metric, _ in metrics):
         kinds.append('of errors, memory and hours less is better')
+    gains = f'gains are paired by seed, with 95 % {INTERVAL_WORDS[results.interval]}'
     return [
-        f'{"; ".join(kinds)}; mean ± sample deviation over trials; gains are paired by seed, with 95 % t-intervals.',
+        f'{"; ".join(kinds)}; mean ± sample deviation over trials; {gains}.',
         f'{len(done)} of {len(wanted)} runs done (seeds {", ".join(map(str, seeds)) or "none"}), {hours:.2f} h in all.',
     ]

@@ -1,17 +1,27 @@
 """A collected table as Markdown or LaTeX."""
 
-from openmix_dm.tables.formats.grid import Entry, facts, make_grid
+from openmix_dm.tables.formats.evidence import evidence_facts, evidence_grid
+from openmix_dm.tables.formats.grid import Entry, Grid, facts, make_grid
 from openmix_dm.tables.results import Results
 
 
 def to_markdown(results: Results) -> str:
     """Return a Markdown table with its notes."""
     grid = make_grid(results)
-    lines = [f'**{results.table.title}**', '', _row(grid.head), _row(['---', *['--:'] * (len(grid.head) - 1)])]
-    for row in (*grid.rows, *([grid.closing] if grid.closing else [])):
-        lines.append(_row([_markdown(entry) for entry in row]))
     notes = [f'<sup>{letter}</sup> {text}  ' for text, letter in grid.notes.items()]
-    return '\n'.join([*lines, '', *notes, *([''] if notes else []), *facts(results)]) + '\n'
+    lines = [f'**{results.table.title}**', '', *_markdown_lines(grid), '', *notes, *([''] if notes else [])]
+    return '\n'.join([*lines, *facts(results)]) + '\n'
+
+
+def tests_to_markdown(results: Results) -> str:
+    """Return the tests of the gains as a Markdown table."""
+    return '\n'.join(['', *_markdown_lines(evidence_grid(results)), '', *evidence_facts(results)]) + '\n'
+
+
+def _markdown_lines(grid: Grid) -> list[str]:
+    rows = (*grid.rows, *([grid.closing] if grid.closing else []))
+    body = [_row([_markdown(entry) for entry in row]) for row in rows]
+    return [_row(grid.head), _row(['---', *['--:'] * (len(grid.head) - 1)]), *body]
 
 
 def _row(texts: list[str]) -> str:
@@ -25,11 +35,20 @@ def _markdown(entry: Entry) -> str:
 
 def to_latex(results: Results) -> str:
     """Return a LaTeX table (booktabs) with its notes in the caption's place below."""
-    grid = make_grid(results)
+    return _latex_table(results.table.title, make_grid(results), facts(results))
+
+
+def tests_to_latex(results: Results) -> str:
+    """Return the tests of the gains as a LaTeX table."""
+    title = f'{results.table.title}: tests of the gains'
+    return '\n' + _latex_table(title, evidence_grid(results), evidence_facts(results))
+
+
+def _latex_table(title: str, grid: Grid, below: list[str]) -> str:
     lines = [
         '\\begin{table}',
         '  \\centering',
-        f'  \\caption{{{escape(results.table.title)}}}',
+        f'  \\caption{{{escape(title)}}}',
         f'  \\begin{{tabular}}{{l{"r" * (len(grid.head) - 1)}}}',
         '    \\toprule',
         _latex_row([escape(text) for text in grid.head]),
@@ -40,7 +59,7 @@ def to_latex(results: Results) -> str:
         lines += ['    \\midrule', _latex_row([_latex(entry) for entry in grid.closing])]
     lines += ['    \\bottomrule', '  \\end{tabular}']
     lines += [f'  \\\\ {{\\footnotesize $^{{{letter}}}$ {escape(text)}}}' for text, letter in grid.notes.items()]
-    lines += [f'  \\\\ {{\\footnotesize {escape(text)}}}' for text in facts(results)]
+    lines += [f'  \\\\ {{\\footnotesize {escape(text)}}}' for text in below]
     return '\n'.join([*lines, '\\end{table}']) + '\n'
 
 

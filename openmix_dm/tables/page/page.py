@@ -5,6 +5,7 @@ from html import escape
 from openmix_dm.invocation import documented
 from openmix_dm.tables.formats.grid import Entry, Grid, facts, make_grid
 from openmix_dm.tables.page.details import details
+from openmix_dm.tables.page.forest import evidence_section
 from openmix_dm.tables.page.plots import effect, learning_curves
 from openmix_dm.tables.page.style import STYLE
 from openmix_dm.tables.results import Results
@@ -13,8 +14,6 @@ from openmix_dm.tables.results import Results
 def to_html(results: Results) -> str:
     """Return one page that needs nothing from anywhere else."""
     table, grid = results.table, make_grid(results)
-    curves = learning_curves(results)
-    charts = f'<h2>Validation accuracy</h2><p class="note">{CURVES}</p>{grid_of(list(curves.values()))}'
     any_mean = any(result.mean for result in results.by_id.values())
     plot = grid_of([effect(results)], 'one') if table.axis and any_mean else ''
     runs = details(results)
@@ -25,12 +24,23 @@ def to_html(results: Results) -> str:
         f'<h1>{escape(table.title)}</h1><p class="note">{escape(origin(results))}</p>'
         f'{main_table(grid, results)}{notes(grid)}'
         f'<p class="facts">{"<br>".join(map(escape, facts(results)))}</p>{plot}'
-        f'{charts if curves else ""}{f"<h2>Runs</h2>{SAMPLES}{runs}" if runs else ""}</body></html>\n'
+        f'{evidence_section(results)}{curves_section(results)}'
+        f'{f"<h2>Runs</h2>{SAMPLES}{runs}" if runs else ""}</body></html>\n'
     )
 
 
 SAMPLES = '<p class="note">Pictures: the mixer asked for half of each image, with the label that it gives.</p>'
+NO_CURVES = 'Learning curves are in the work dirs; this page was made of files that hold the results alone.'
 CURVES = 'Mean over trials; the band reaches from the lowest to the highest. The axis leaves out the first rise.'
+
+
+def curves_section(results: Results) -> str:
+    """Return the learning curves, or why there are none."""
+    curves = learning_curves(results)
+    if curves:
+        return f'<h2>Validation accuracy</h2><p class="note">{CURVES}</p>{grid_of(list(curves.values()))}'
+    filed = any(trial.folder is None for trial in results.runs())
+    return f'<h2>Validation accuracy</h2><p class="note">{NO_CURVES}</p>' if filed else ''
 
 
 def grid_of(charts: list[str], kind: str = '') -> str:

@@ -17,7 +17,7 @@ def learning_curves(results: Results) -> dict[str, str]:
     """Return for each row that has begun a chart of validation accuracy over epochs, a curve for each column."""
     rows: dict[str, list[tuple[str, Result]]] = defaultdict(list)
     for result in results.by_id.values():
-        if any(trial.folder.records('val') for trial in result.trials):
+        if any(trial.validations() for trial in result.trials):
             rows[result.cell.row].append((result.cell.column, result))
     charts = {}
     for row, columns in rows.items():
@@ -32,7 +32,7 @@ def accuracy(name: str, result: Result) -> Line | None:
     """Return the mean over trials of the validation accuracy, and the band between the lowest and the highest."""
     values: dict[int, list[float]] = defaultdict(list)
     for trial in result.trials:
-        for record in trial.folder.records('val'):
+        for record in trial.validations():
             if record.get('top1') is not None:
                 values[record['epoch']].append(record['top1'])
     epochs = sorted(values)
