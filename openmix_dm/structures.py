@@ -4,9 +4,9 @@ The convention: `lam` and `mask` weigh the OWN side, a. Sample i shows `lam[i]` 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -16,13 +16,27 @@ from torch import Tensor
 class MixTarget:
     """Say "lam[i] of class y_a[i], the rest of class y_b[i]".
 
-    A pair, not a dense row: the decoupled losses need to know who is a, who is b, and whether both are one class.
+    A pair, not a dense row: the decoupled losses need to know who is a, who is b, and whether both are one class. Two
+    fields are for mixers whose labels are no such pair: the weight of the partner's side may be one of its own, and
+    that side may be of several classes.
     """
 
     y_a: Tensor  # (N,) int64, own class (in semi-supervision: the labelled side)
     y_b: Tensor  # (N,) int64, the partner's class
     lam: Tensor  # (N,) float32, weight of y_a
     policy: int = 0  # which policy of a RandomMixer was drawn: losses may follow it
+    lam_b: Tensor | None = None  # (N,) float32, weight of the partner's side; None: the rest, 1 - lam
+    rows_b: Tensor | None = None  # (N, classes) float32, shares of the partner's side; y_b is then its largest class
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is all said by two classes and lam."""
+        return self.lam_b is None and self.rows_b is None
+
+    @property
+    def weight_b(self) -> Tensor:
+        """The weight of the partner's side, (N,)."""
+        return 1 - self.lam if self.lam_b is None else self.lam_b
 
     @classmethod
     def hard(cls, labels: Tensor) -> 'MixTarget':
@@ -30,10 +44,13 @@ class MixTarget:
         return cls(labels, labels, torch.ones(labels.shape, device=labels.device))
 
     def dense(self, num_classes: int) -> Tensor:
-        """Spread the pairs into (N, num_classes) rows that sum to 1."""
+        """Spread the pairs into (N, num_classes) rows; they sum to 1 unless the partner's side has its own weight."""
         rows = self.lam.new_zeros(len(self.lam), num_classes)
+        if self.rows_b is not None:
+            rows = self.weight_b[:, None] * self.rows_b
+            return rows.scatter_add_(1, self.y_a[:, None], self.lam[:, None])
         rows.scatter_add_(1, self.y_a[:, None], self.lam[:, None])
-        return rows.scatter_add_(1, self.y_b[:, None], (1 - self.lam)[:, None])
+        return rows.scatter_add_(1, self.y_b[:, None], self.weight_b[:, None])
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,53 @@ class HiddenMix:
     mix: Callable[[Tensor], Tensor]
 
 
+Want = Literal['attention', 'received', 'map', 'tokens']
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Hold what a model made of a batch: the logits, and of the rest what was asked for."""
+
+    logits: Tensor
+    attention: Tensor | None = None  # (N, h, w) detached: what each patch gets of the class token's attention
+    received: Tensor | None = None  # (N, h, w) detached: what each patch gets of all patches' attention, on average
+    map: Tensor | None = None  # (N, C, h, w): the output of the last stage
+    tokens: Tensor | None = None  # (N, h * w, C): the tokens of the patches after the final norm
+
+    def get(self, want: Want) -> Tensor:
+        """Return something that was asked for."""
+        found = getattr(self, want)
+        if found is None:
+            raise ValueError(f'{want!r} is not there: name it among the wants')
+        return found
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Hold what a mixer says after it has seen the outputs for its mixed batch."""
+
+    lam: Tensor | None = None  # (N,) float32, in place of the lam that it had said before
+    losses: dict[str, Tensor] = field(default_factory=dict)  # further terms, keys loss_*
+
+
+@dataclass(frozen=True)
+class AfterForward:
+    """Something to be done when the model has run on the mixed batch."""
+
+    finish: Callable[[Outputs], Finished]
+    wants: tuple[Want, ...] = ()  # what it needs of the outputs, beside the logits
+
+
+@dataclass(frozen=True)
+class FurtherBatch:
+    """A batch that the model is trained on besides the mixed one, such as the images as they were."""
+
+    name: str  # its loss is called loss_<name>
+    inputs: Tensor
+    target: MixTarget
+    weight: float
+
+
 @dataclass(frozen=True)
 class MixedPair:
     """Hold what became of two aligned batches; whose labels they carry is the caller's business."""
@@ -52,9 +116,12 @@ class MixedPair:
     lam: Tensor  # (N,) float32
     mask: Tensor | None = None  # (N or 1, 1, H, W) float32, weight of the own pixels
     hidden: HiddenMix | None = None
-    relabel: Callable[[Tensor], Tensor] | None = None  # attention -> lam
+    after: AfterForward | None = None
     losses: dict[str, Tensor] = field(default_factory=dict)  # a learned mixer's own terms, keys loss_*
-    clean: float = 0.0  # weight of the model's loss on the batch as it was, to be added
+    further: tuple[FurtherBatch, ...] = ()
+    lam_b: Tensor | None = None  # (N,) float32, as in MixTarget
+    rows_b: Tensor | None = None  # (N, classes) float32, as in MixTarget
+    partners: Tensor | None = None  # the images that were mixed in, where they are no rows of the batch
 
 
 @dataclass(frozen=True)
@@ -66,14 +133,25 @@ class MixedBatch:
     make_index: Callable[[], Tensor]  # what `index` calls
     mask: Tensor | None = None  # (N or 1, 1, H, W) float32, weight of the own pixels
     hidden: HiddenMix | None = None  # to be done inside the backbone
-    relabel: Callable[[Tensor], MixTarget] | None = None  # attention -> target, to be done after it
+    after: AfterForward | None = None  # to be done after it
     losses: dict[str, Tensor] = field(default_factory=dict)  # a learned mixer's own terms, keys loss_*
-    clean: float = 0.0  # weight of the model's loss on the batch as it was, to be added
+    further: tuple[FurtherBatch, ...] = ()  # what the model is trained on besides
+    partners: Tensor | None = None  # the images that were mixed in, where they are no rows of the batch
 
     @cached_property
     def index(self) -> Tensor:
         """The partner of each sample, (N,): target.y_b == labels[index]. A training step does not ask for it."""
+        if self.partners is not None:
+            raise ValueError('the partners of these samples are no rows of the batch: see `partners`')
         return self.make_index()
+
+    def finish(self, outputs: Outputs) -> tuple[MixTarget, dict[str, Tensor]]:
+        """Return the target and further losses, now that the model has run on the batch."""
+        if self.after is None:
+            return self.target, {}
+        finished = self.after.finish(outputs)
+        target = self.target if finished.lam is None else replace(self.target, lam=finished.lam)
+        return target, finished.losses
 
 
 class Probe(Protocol):
@@ -89,6 +167,14 @@ class Probe(Protocol):
 
     def attention(self, inputs: Tensor) -> Tensor:
         """Return the class token's attention to the patches, (N, h, w)."""
+        ...
+
+    def outputs(self, inputs: Tensor, wants: tuple[Want, ...] = ()) -> Outputs:
+        """Return logits, and what else is asked for, of one pass."""
+        ...
+
+    def class_map(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """Return how much each place of the last map speaks for the class of each image, (N, h, w)."""
         ...
 
     def denormalise(self, inputs: Tensor) -> Tensor:

@@ -14,12 +14,19 @@ from openmix_dm.config.check import validate
 from openmix_dm.config.resolve import resolve
 from openmix_dm.paper.paper_tables import cells_of, paper_tables
 from openmix_dm.registry import MODELS
+from openmix_dm.tables.catalogue import all_tables
 from openmix_dm.tables.config_values import resolution
 
 NAMES = all_configs()
 FOLDERS = sorted({name.split('/')[0] for name in NAMES})
 OF_THE_PAPER = {str(cell.config).split('/')[0] for table in paper_tables() for cell in table.runnable()}
 SUPERVISED = sorted(folder for folder in OF_THE_PAPER if not folder.endswith(('_semi', '_transfer')))
+FIGURES = {
+    str(cell.config): table.source
+    for table in all_tables().values()
+    if table.source.startswith('Figure')
+    for cell in table.cells
+}
 BACKBONE_FILES = [name for name in NAMES if '_' not in name.split('/')[1]]
 # Of the digits every mixer with DM(CE), and every loss; a few of the others: `table.py check` tries all of them.
 SAMPLES = [name for name in NAMES if re.match(r'digits/(.*_dm|r8_mixup.*)\.py', name)] + [
@@ -97,6 +104,10 @@ def check_first_line(name):
     if name.split('/')[0] not in OF_THE_PAPER:  # experiments of our own, which claim no number of the paper
         assert not first.startswith('# Table')
         return
+    if not cells and name in FIGURES:  # a figure without a number for it
+        assert first.startswith(f'# {FIGURES[name]}, ')
+        assert 'not printed' in first
+        return
     if not cells:
         assert name in BACKBONE_FILES
         assert re.search(r'; the leaves choose |^# To inherit from:', first)
@@ -125,7 +136,10 @@ def check_base(name):
     assert (CONFIGS / name).with_name(base).is_file()
     stem = name.split('/')[1].removesuffix('.py')
     mixed = re.search(r'_(dm|mbce|mbce2|dmbce)\b', stem)
-    if mixed and not stem.endswith(('pct', '400e', '600e')):
+    if name in FIGURES and not cells_of(name):  # the same on another backbone
+        assert cells_of(f'{name.split("/")[0]}/{base}')
+        assert base.split('_')[1:] == f'{stem}.py'.split('_')[1:]
+    elif mixed and not stem.endswith(('pct', '400e', '600e')):
         assert base.removesuffix('.py') == stem.replace(mixed.group(), '', 1)
     own = load(name).to_dict()
     assert own != load(f'{name.split("/")[0]}/{base}').to_dict() or '_vanilla' in stem

@@ -33,7 +33,7 @@ ROOMS = (
     'openmix_dm',  # __init__.py, what a user imports
 )
 # Data sets whose preparation has a file of their name.
-MIRRORED = {'aircraft', 'cars', 'cifar', 'cub200', 'fine_grained', 'imagenet', 'tiny_imagenet'}
+MIRRORED = {'fine_grained', 'imagenet'}
 MIXED_ROOM = 14  # files that a room of different things may have
 # Shelves of alike things may be long.
 SHELVES = {'mixers', 'commands', 'datasets/prepare', 'analysis/studies'}

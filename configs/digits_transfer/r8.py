@@ -5,7 +5,6 @@ model = dict(
     type='SemiClassifier',
     backbone=dict(type='ThinResNet', depth=8, pretrained='work_dirs/digits_transfer/r8_source/seed0/epoch_20.pth'),
     head=dict(type='LinearHead', loss=dict(type='MixedCE')),
-    labeler=dict(type='Labeler', where='unlabelled', threshold=dict(type='FixedThreshold', tau=0.0)),
-    passes=dict(unlabelled=dict()),
+    labeler=dict(type='Labeler', where='guess', threshold=dict(type='FixedThreshold', tau=0.0)),
     terms=dict(labelled=dict(type='Supervised')),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from openmix_dm.analysis.mix_blocks import FLAG, NamedBlock
 from openmix_dm.errors import ConfigError
 from openmix_dm.mixers import Mixer
 from openmix_dm.structures import MixedPair
@@ -39,13 +40,15 @@ def draw_pairs(labels: Sequence[int] | Tensor, places: Sequence[int], seed: int 
 def pixel_mixer(name: str) -> Mixer:
     """Build a mixer that mixes pixels by what the images show, without asking any model."""
     mixer = named_mixer(name)
+    if mixer.needs_model:
+        raise ConfigError(f'{name} learns its masks along with a model; `mixed-accuracy {FLAG} RUN` can show them')
     if mixer.label_from != 'pixels':
         raise ConfigError(f'{name} takes lam from {mixer.label_from}: it cannot make the same images for all models')
     return mixer
 
 
 @torch.no_grad()
-def mix_pixels(mixer: Mixer, images: Tensor, lam: float, *draw: int) -> MixedPair:
+def mix_pixels(mixer: Mixer | NamedBlock, images: Tensor, lam: float, *draw: int) -> MixedPair:
     """Mix a batch of own images and partners, (2N, C, H, W) in [0, 1], by a draw of its own; masks differ by sample.
 
     Pixels, not normalised inputs: weights and masks mean the same in both, and models may normalise differently.

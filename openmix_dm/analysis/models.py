@@ -163,6 +163,11 @@ def distinct_names(trained: Sequence[TrainedModel]) -> list[str]:
     return [f'{parts[0]} {number}' for number, parts in enumerate(places, start=1)]
 
 
+def full_name(trained: TrainedModel) -> str:
+    """Name a model that stands alone: r8_mixup/seed0."""
+    return '/'.join(dict.fromkeys(_name_parts(trained)[:2]))
+
+
 def _name_parts(trained: TrainedModel) -> tuple[str, ...]:
     """Return config name, seed folder and checkpoint: ('r8_mixup', 'seed0', 'epoch_40')."""
     folder, config = trained.checkpoint.absolute().parent, Path(str(trained.config.filename))

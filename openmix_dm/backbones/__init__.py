@@ -3,6 +3,7 @@
 from openmix_dm.backbones.attention import CapturedAttention
 from openmix_dm.backbones.base import Backbone, ConvBackbone
 from openmix_dm.backbones.cifar_resnet import CifarResNet
+from openmix_dm.backbones.observing import observing
 from openmix_dm.backbones.pretrained import load_weights, read_weights
 from openmix_dm.backbones.thin_resnet import ThinResNet
 from openmix_dm.backbones.timm_backbone import TimmBackbone
@@ -19,6 +20,7 @@ __all__ = [
     'TimmBackbone',
     'WideResNet',
     'load_weights',
+    'observing',
     'published_weights',
     'read_weights',
     'weights_folder',

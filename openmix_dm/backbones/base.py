@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.backbones.attention import CapturedAttention
+from openmix_dm.backbones.attention import AttentionKind, CapturedAttention
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights, read_weights
 from openmix_dm.backbones.residual import initialise_he
 from openmix_dm.utils.modules import counting_at_once, evaluating
@@ -68,7 +68,10 @@ class Backbone(nn.Module):
 
     def feature_map(self, inputs: Tensor, stage: str) -> Tensor:
         """Return the output of a stage as a map, (N, C, h, w), and run no further."""
-        output = self.features(inputs, stage)
+        return self.as_map(self.features(inputs, stage), stage, (inputs.shape[-2], inputs.shape[-1]))
+
+    def as_map(self, output: Tensor, stage: str, size: tuple[int, int]) -> Tensor:
+        """Return the output of a stage for images of a size as a map, (N, C, h, w)."""
         if output.dim() != 4:
             raise ValueError(
                 f'{stage!r} of {type(self).__name__} has no feature map: expected an output (N, C, h, w), '
@@ -87,11 +90,19 @@ class Backbone(nn.Module):
             raise ValueError(f'{type(self).__name__} has no pretrained weights to read: none were asked for')
         return read_weights(self.pretrained)
 
-    def capture_attention(self) -> AbstractContextManager[CapturedAttention]:
-        """Record the class token's attention to the patches during the forwards inside the context."""
+    def capture_attention(self, kind: AttentionKind = 'class') -> AbstractContextManager[CapturedAttention]:
+        """Record the attention to the patches, the class token's or that of all patches, during the forwards inside."""
         raise ValueError(
             f'{type(self).__name__} has no class-token attention: expected a TimmBackbone of a Vision Transformer '
             'with a class token, such as deit_small_patch16_224'
+        )
+
+    @property
+    def token_norm(self) -> tuple[nn.Module, int]:
+        """The module after which the tokens of a Vision Transformer are final, and how many prefix tokens there are."""
+        raise ValueError(
+            f'{type(self).__name__} has no tokens: expected a TimmBackbone of a Vision Transformer, such as '
+            'deit_small_patch16_224'
         )
 
     def attention(self, inputs: Tensor) -> Tensor:

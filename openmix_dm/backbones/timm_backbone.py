@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.backbones.attention import CapturedAttention, capture_class_attention
+from openmix_dm.backbones.attention import AttentionKind, CapturedAttention, capture_vit_attention
 from openmix_dm.backbones.base import Backbone
 from openmix_dm.backbones.pretrained import PUBLISHED, Weights, load_weights
 from openmix_dm.backbones.timm_weights import published_weights
@@ -76,11 +76,10 @@ class TimmBackbone(Backbone):
         size = getattr(getattr(self.model, 'patch_embed', None), 'img_size', None)
         return tuple(size) if size is not None else super().example_size
 
-    def feature_map(self, inputs: Tensor, stage: str) -> Tensor:
+    def as_map(self, output: Tensor, stage: str, size: tuple[int, int]) -> Tensor:
         """Return the output of a stage or block as a map, (N, C, h, w): tokens on their grid, without prefix tokens."""
-        output = self.features(inputs, stage)
         if output.ndim == 3:
-            return tokens_on_grid(self.model, output, (inputs.shape[-2], inputs.shape[-1]))
+            return tokens_on_grid(self.model, output, size)
         return output.permute(0, 3, 1, 2) if getattr(self.model, 'output_fmt', 'NCHW') == 'NHWC' else output
 
     def tokens(self, inputs: Tensor) -> Tensor:
@@ -94,12 +93,19 @@ class TimmBackbone(Backbone):
             return features.flatten(1, 2)
         return features.flatten(2).transpose(1, 2)
 
-    def capture_attention(self) -> AbstractContextManager[CapturedAttention]:
+    def capture_attention(self, kind: AttentionKind = 'class') -> AbstractContextManager[CapturedAttention]:
         """Record the last block's attention from class token to patches; features and gradients stay as they are.
 
         `with backbone.capture_attention() as captured: features = backbone(inputs)`, then `captured.map`.
         """
-        return capture_class_attention(self.model, self.name)
+        return capture_vit_attention(self.model, self.name, kind)
+
+    @property
+    def token_norm(self) -> tuple[nn.Module, int]:
+        """The module after which the tokens of a Vision Transformer are final, and how many prefix tokens there are."""
+        if not hasattr(self.model, 'num_prefix_tokens') or not hasattr(self.model, 'norm'):
+            return super().token_norm
+        return self.model.norm, self.model.num_prefix_tokens
 
     def init_weights(self) -> None:
         """Load the `pretrained` file or timm's weights, if asked for."""

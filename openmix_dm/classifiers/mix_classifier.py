@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from mmengine.model import BaseModel
 from torch import Tensor
 
-from openmix_dm.backbones import Backbone
+from openmix_dm.backbones import Backbone, observing
 from openmix_dm.classifiers.probe import ModelProbe
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import BACKBONES, HEADS, MIXERS, MODELS, Built
-from openmix_dm.structures import HiddenMix, MixedBatch, MixTarget
+from openmix_dm.structures import FurtherBatch, HiddenMix, MixedBatch, MixTarget, Outputs
 from openmix_dm.utils.stopwatch import stopwatch
 
 
@@ -55,6 +54,8 @@ class MixClassifier(BaseModel):
         # The config comes last: a head that names its in_features keeps them.
         self.head = HEADS.build({'in_features': self.backbone.num_features, **head})
         self.mixer: Mixer = MIXERS.build(mixer or {'type': 'NoMix'})
+        if hasattr(self.head, 'loss_fn'):
+            self.head.loss_fn.check_fields(self.mixer.label_fields)
         self.mixer.attach(self)
 
     def init_weights(self) -> None:
@@ -91,10 +92,10 @@ class MixClassifier(BaseModel):
         with stopwatch.span('mix'):
             batch = self.mixer(inputs, labels, self.probe)
         with stopwatch.span('forward'):
-            features, target = self._extract(batch)
-            losses = {**self.head.loss(features, target), **batch.losses}
-            if batch.clean:
-                losses['loss_clean'] = batch.clean * self._clean_loss(inputs, labels, target.policy)
+            features, target, more = self._extract(batch)
+            losses = {**self.head.loss(features, target), **batch.losses, **more}
+            for further in batch.further:
+                losses[f'loss_{further.name}'] = further.weight * self._loss_of(further)
             return losses
 
     def parse_losses(self, losses: dict[str, Any]) -> tuple[Tensor, dict[str, Tensor]]:
@@ -105,10 +106,9 @@ class MixClassifier(BaseModel):
         total = sum(others, start=first)
         return total, {'loss': total, **losses}
 
-    def _clean_loss(self, inputs: Tensor, labels: Tensor, policy: int) -> Tensor:
-        """Return the loss on the batch as it was."""
-        target = replace(MixTarget.hard(labels), policy=policy)
-        first, *others = self.head.loss(self.backbone(inputs), target).values()
+    def _loss_of(self, further: FurtherBatch) -> Tensor:
+        """Return the loss on a batch that is trained on besides the mixed one."""
+        first, *others = self.head.loss(self.backbone(further.inputs), further.target).values()
         return sum(others, start=first)
 
     def explain(self, data: dict[str, Any], samples: Sequence[Any]) -> dict[str, Any]:
@@ -118,22 +118,23 @@ class MixClassifier(BaseModel):
             'mixer': repr(self.mixer),
             'policy': mixed.target.policy,
             'samples': [sample.image for sample in samples],
-            'partners': [samples[int(row)].image for row in mixed.index],
+            'partners': [samples[int(row)].image for row in mixed.index] if mixed.partners is None else None,
             'lam': mixed.target.lam.tolist(),
         }
 
-    def _extract(self, batch: MixedBatch) -> tuple[Tensor, MixTarget]:
-        """Run the backbone and finish on the way what the mixer left to be done there."""
-        if batch.hidden is None and batch.relabel is None:
-            return self.backbone(batch.inputs), batch.target
-        # What is hooked into the backbone on the way is not part of a compiled forward: run the plain one.
-        forward = self.backbone._call_impl
-        with _mixing_inside(self.backbone, batch.hidden):
-            if batch.relabel is None:
-                return forward(batch.inputs), batch.target
-            with self.backbone.capture_attention() as captured:
-                features = forward(batch.inputs)
-            return features, batch.relabel(captured.map)
+    def _extract(self, batch: MixedBatch) -> tuple[Tensor, MixTarget, dict[str, Tensor]]:
+        """Run the backbone and finish on the way, and after it, what the mixer left to be done there."""
+        wants = () if batch.after is None else batch.after.wants
+        if batch.hidden is None and not wants:
+            features, found = self.backbone(batch.inputs), {}
+        else:
+            # What is hooked into the backbone on the way is not part of a compiled forward: run the plain one.
+            with _mixing_inside(self.backbone, batch.hidden), observing(self.backbone, wants) as found:
+                features = self.backbone._call_impl(batch.inputs)
+        if batch.after is None:
+            return features, batch.target, {}
+        # The head is run a second time by its loss, which takes features: a small price for heads of any kind.
+        return features, *batch.finish(Outputs(self.head(features), **found))
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from openmix_dm.backbones import Backbone
-from openmix_dm.structures import MixTarget
+from openmix_dm.backbones import Backbone, observing
+from openmix_dm.structures import MixTarget, Outputs, Want
 from openmix_dm.utils.modules import evaluating, full_precision
 
 
@@ -34,6 +34,31 @@ class ModelProbe:
     def attention(self, inputs: Tensor) -> Tensor:
         """Return the class token's attention to the patches, (N, h, w)."""
         return self._backbone.attention(inputs)
+
+    def outputs(self, inputs: Tensor, wants: tuple[Want, ...] = ()) -> Outputs:
+        """Return logits, and what else is asked for, of one pass."""
+        with evaluating(self._backbone), evaluating(self._head), torch.no_grad():
+            with observing(self._backbone, wants) as found:
+                features = self._backbone._call_impl(inputs)  # not a compiled forward, which sees no hooks
+            return Outputs(self._head(features), **found)
+
+    def class_map(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """Return how much each place of the last map speaks for the class of each image, (N, h, w) float32.
+
+        The class activation map: what the classifier's weights of that class make of each place.
+        """
+        weight = getattr(getattr(self._head, 'fc', None), 'weight', None)
+        if not isinstance(weight, Tensor) or weight.dim() != 2:
+            raise ValueError(f'{type(self._head).__name__} has no class activation maps: expected a LinearHead')
+        *_, last = self._backbone.stages
+        with evaluating(self._backbone), torch.no_grad():
+            places = self._backbone.feature_map(inputs, last).float().relu()
+        if places.shape[1] != weight.shape[1]:
+            raise ValueError(
+                f'the last map of the backbone has {places.shape[1]} channels and the classifier takes '
+                f'{weight.shape[1]} features: there are no class activation maps'
+            )
+        return torch.einsum('nchw,nc->nhw', places, weight.detach().float()[labels])
 
     def denormalise(self, inputs: Tensor) -> Tensor:
         """Return the images as they were before normalisation, in [0, 1]."""

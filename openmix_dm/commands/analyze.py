@@ -101,6 +101,8 @@ def _calibration(parser: Parser) -> None:
 def _mixed_accuracy(parser: Parser) -> None:
     _models(parser)
     parser.add_argument('--mixers', nargs='+', default=['Mixup', 'CutMix'], help='how to mix (Mixup CutMix)')
+    words = 'for AutoMix and SAMix: a run (or checkpoint) whose mix block mixes for all models; one for each mixer'
+    parser.add_argument('--mix-block', nargs='+', default=[], metavar='RUN', help=words)
     parser.add_argument('--lams', nargs='+', type=float, default=TENTHS[1:-1], help='lam of the own image (0.1 to 0.9)')
     _seed(parser, 'pairs and masks')
 

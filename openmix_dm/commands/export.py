@@ -33,7 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_model(give)
     give.add_argument('--out', type=Path, required=True, help='a new folder')
     give.set_defaults(command=publish_command)
-    words = 'write an ONNX file, and compare its logits with those of the model'
+    words = 'write an ONNX file, and compare its answers to image files with those of the model'
     onnx = commands.add_parser('onnx', help=words, description=words)
     _add_model(onnx)
     onnx.add_argument('--out', type=Path, required=True, help='a file that ends in .onnx')
@@ -87,7 +87,7 @@ def onnx_command(args: argparse.Namespace) -> None:
 
     loaded = load(args.run, args.config, args.ema, device='cpu', imports=args.imports)
     height, width = _size(args.size, loaded.transform)
-    worst = export_onnx(loaded.model, args.out, height, width)
+    worst = export_onnx(loaded, args.out, height, width)
     print(f'wrote {args.out}: images (N, 3, {height}, {width}) in [0, 1] -> logits; largest difference {worst:.1e}')
 
 

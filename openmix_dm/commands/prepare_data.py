@@ -7,12 +7,11 @@ from pathlib import Path
 from openmix_dm.commands.command_line import run_command
 from openmix_dm.commands.pack_data import add_pack_arguments, pack
 from openmix_dm.datasets.prepare.checking import Findings, check_folder, check_list, list_undecodable
-from openmix_dm.datasets.prepare.cifar import CIFAR10, CIFAR100
 from openmix_dm.datasets.prepare.data_set import DataSet, Request
 from openmix_dm.datasets.prepare.fine_grained import CUB200, Aircraft, Cars
 from openmix_dm.datasets.prepare.imagenet import ImageNet
 from openmix_dm.datasets.prepare.pack_check import check_packed
-from openmix_dm.datasets.prepare.tiny_imagenet import TinyImageNet
+from openmix_dm.datasets.prepare.small_images import CIFAR10, CIFAR100, TinyImageNet
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 

@@ -69,7 +69,7 @@ def add_run(commands: Any) -> None:
     parser = commands.add_parser('run', help='run what is not finished: resumes what broke, skips what is done')
     add_table(parser)
     parser.add_argument('--cells', default='*', metavar='GLOB', help="cells by their ids in `list`, e.g. 'mixup/*'")
-    parser.add_argument('--trials', type=int, help="runs of each config, seeds 0, 1, ... (the table's: 3)")
+    parser.add_argument('--trials', type=int, help="runs of each config, first seeds first (the table's: 3)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--jobs', type=int, default=1, metavar='N', help='runs at a time on this machine (1)')
     where.add_argument('--slurm', metavar='PARTITION', help='submit one job array instead')

@@ -1,5 +1,7 @@
 """What every loss over mixed labels has in common."""
 
+from collections.abc import Collection
+
 from torch import Tensor, nn
 
 from openmix_dm.structures import MixTarget
@@ -9,16 +11,32 @@ class MixLoss(nn.Module):
     """Average a per-sample loss over the batch: `loss(logits, target, weight=None) -> scalar`.
 
     A weighted loss still divides by N, not by the sum of the weights: a masked sample counts as one without loss.
+    The loss of no samples is 0, and so are its gradients.
     """
+
+    label_fields: frozenset[str] = frozenset()  # of MixTarget's 'lam_b' and 'rows_b', those that it makes use of
 
     def forward(self, logits: Tensor, target: MixTarget, weight: Tensor | None = None) -> Tensor:
         """Return the mean over the batch of weight times the loss of each sample."""
+        self.check_target(target)
         losses = self.per_sample(logits, target)
-        return (losses if weight is None else losses * weight).mean()
+        losses = losses if weight is None else losses * weight
+        return losses.mean() if len(losses) else losses.sum()  # the mean of nothing would be NaN
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
         raise NotImplementedError(f'{type(self).__name__} has to define per_sample()')
+
+    def check_target(self, target: MixTarget) -> None:
+        """Refuse labels of which it would leave something out."""
+        for field in ('lam_b', 'rows_b'):
+            if getattr(target, field) is not None and field not in self.label_fields:
+                raise ValueError(_refusal(self, field))
+
+    def check_fields(self, fields: Collection[str]) -> None:
+        """Refuse a mixer whose labels have fields that it would leave out."""
+        for field in sorted(set(fields) - self.label_fields):
+            raise ValueError(_refusal(self, field))
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """Return what logits (N, classes) that this loss has trained mean: by default their softmax.
@@ -37,3 +55,10 @@ class MixLoss(nn.Module):
     def describe_target(self, lam: float) -> str:
         """Say what the loss makes of lam where that is not lam itself, for pictures of mixed samples."""
         return ''
+
+
+def _refusal(loss: MixLoss, field: str) -> str:
+    kinds = {'lam_b': "give the partner's class a weight of its own", 'rows_b': 'are of more than two classes'}
+    return (
+        f'the labels of this mixer {kinds[field]} ({field}), which {type(loss).__name__} has no use for; take MixedCE'
+    )

@@ -31,6 +31,8 @@ class ByPolicy(MixLoss):
         if not losses:
             raise ValueError('losses must name at least one loss, got an empty list')
         self.losses = nn.ModuleList(LOSSES.build(loss) if isinstance(loss, dict) else loss for loss in losses)
+        # whatever one of them can use; each says for itself what it cannot when it gets such a batch
+        self.label_fields = frozenset().union(*(cast(MixLoss, loss).label_fields for loss in self.losses))
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
@@ -39,7 +41,9 @@ class ByPolicy(MixLoss):
                 f'the batch was made by policy {target.policy} (counted from 0), but ByPolicy has {len(self.losses)} '
                 f'losses; give one loss for each mixer of the RandomMixer'
             )
-        return cast(MixLoss, self.losses[target.policy]).per_sample(logits, target)
+        loss = cast(MixLoss, self.losses[target.policy])
+        loss.check_target(target)
+        return loss.per_sample(logits, target)
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """Return what the first loss makes of logits: the losses of a mixture train one head."""

@@ -1,10 +1,13 @@
 """Binary cross-entropies over mixed labels: MBCE and DM(BCE)."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from openmix_dm.losses import functional
 from openmix_dm.losses.base import MixLoss
+from openmix_dm.losses.beyond_pairs import dense_bce
 from openmix_dm.registry import LOSSES
 from openmix_dm.structures import MixTarget
 from openmix_dm.utils.checks import in_range, non_negative
@@ -28,10 +31,13 @@ class MixedBCE(MixLoss):
     def __init__(self, two_hot: bool = False) -> None:
         super().__init__()
         self.two_hot = two_hot
+        self.label_fields = frozenset({'lam_b'} if two_hot else {'lam_b', 'rows_b'})
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
-        return functional.mixed_bce(logits, target.y_a, target.y_b, target.lam, self.two_hot)
+        if target.is_pair or self.two_hot:
+            return functional.mixed_bce(logits, target.y_a, target.y_b, target.lam, self.two_hot)
+        return dense_bce(logits, target.dense(logits.shape[1]))
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """Return the sigmoid of each logit: classes are learned independently of each other."""
@@ -63,6 +69,8 @@ class DecoupledBCE(MixLoss):
         loss = dict(type='DecoupledBCE', t=1.0, xi=0.8)
     """
 
+    label_fields = frozenset({'lam_b'})
+
     def __init__(self, t: float = 1.0, xi: float = 1.0) -> None:
         super().__init__()
         self.t = non_negative('t', t)
@@ -70,7 +78,10 @@ class DecoupledBCE(MixLoss):
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
-        return functional.decoupled_bce(logits, target.y_a, target.y_b, target.lam, self.t, self.xi)
+        if target.lam_b is None:
+            return functional.decoupled_bce(logits, target.y_a, target.y_b, target.lam, self.t, self.xi)
+        own, other = (functional.rescale(weight, self.t, self.xi) for weight in (target.lam, target.lam_b))
+        return dense_bce(logits, replace(target, lam=own, lam_b=other).dense(logits.shape[1]))
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """Return the sigmoid of each logit: classes are learned independently of each other."""

@@ -4,6 +4,7 @@ from torch import Tensor
 
 from openmix_dm.losses import functional
 from openmix_dm.losses.base import MixLoss
+from openmix_dm.losses.beyond_pairs import decoupled_terms, dense_ce
 from openmix_dm.registry import LOSSES
 from openmix_dm.structures import MixTarget
 from openmix_dm.utils.checks import in_range, non_negative, one_of
@@ -23,12 +24,16 @@ class MixedCE(MixLoss):
         loss = dict(type='MixedCE', label_smoothing=0.1)
     """
 
+    label_fields = frozenset({'lam_b', 'rows_b'})
+
     def __init__(self, label_smoothing: float = 0.0) -> None:
         super().__init__()
         self.label_smoothing = in_range('label_smoothing', label_smoothing, 0, 1)
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
+        if not target.is_pair:
+            return dense_ce(logits, target.dense(logits.shape[1]), self.label_smoothing)
         return functional.mixed_ce(logits, target.y_a, target.y_b, target.lam, self.label_smoothing)
 
     def extra_repr(self) -> str:
@@ -57,6 +62,8 @@ class DecoupledCE(MixLoss):
         loss = dict(type='DecoupledCE', eta=0.1)
     """
 
+    label_fields = frozenset({'lam_b'})  # which of several classes would be the other one to ask for?
+
     def __init__(
         self,
         eta: float,
@@ -73,6 +80,10 @@ class DecoupledCE(MixLoss):
 
     def per_sample(self, logits: Tensor, target: MixTarget) -> Tensor:
         """Return the loss of each sample, (N,)."""
+        if not target.is_pair:
+            mixed = dense_ce(logits, target.dense(logits.shape[1]), self.label_smoothing)
+            seen = (target.lam > self.lam_eps) & (target.weight_b > self.lam_eps) & (target.y_a != target.y_b)
+            return mixed + self.eta * decoupled_terms(logits, target.y_a, target.y_b, seen, self.sides)
         return functional.decoupled_ce(
             logits, target.y_a, target.y_b, target.lam, self.eta, self.sides, self.label_smoothing, self.lam_eps
         )

@@ -1,5 +1,6 @@
 """Mixers: `mixer(images, labels) -> MixedBatch`. Each stands alone in any PyTorch loop."""
 
+from openmix_dm.mixers.alignmixup import AlignMixup
 from openmix_dm.mixers.attentivemix import AttentiveMix
 from openmix_dm.mixers.automix import AutoMix, SAMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
@@ -14,10 +15,12 @@ from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
 from openmix_dm.mixers.smoothmix import SmoothMix
+from openmix_dm.mixers.snapmix import SnapMix
 from openmix_dm.mixers.tokenmix import TokenMix
 from openmix_dm.mixers.transmix import TransMix
 
 __all__ = [
+    'AlignMixup',
     'AttentiveMix',
     'AutoMix',
     'CutMix',
@@ -34,6 +37,7 @@ __all__ = [
     'SAMix',
     'SaliencyMix',
     'SmoothMix',
+    'SnapMix',
     'TokenMix',
     'TransMix',
 ]

@@ -1,26 +1,25 @@
 """The contract that every mixer keeps; the promises themselves are tests over the whole registry (tests/mixers)."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from openmix_dm.mixers.partner import PARTNERS, Given, Partner, draw_partner
+from openmix_dm.mixers.partner import PARTNERS, Given, Partner, Reordering, draw_partner
 from openmix_dm.structures import MixedBatch, MixedPair, MixTarget, Probe
 from openmix_dm.utils.checks import one_of, positive
 from openmix_dm.utils.transfers import to_device
 
-LabelSource = Literal['pixels', 'drawn', 'attention']
+LabelSource = Literal['pixels', 'drawn', 'attention', 'class_map']
 Lam = float | Tensor  # one for the batch, or (N,): one for each sample
 
 
 class Mixer(nn.Module):
     """Mix each sample of a batch with a partner from the same batch.
 
-    A subclass says how two aligned images become one, in `mix`. All draws come from torch's default generators.
+    A subclass says how two aligned images become one, in `mix`, which never gets an empty batch: that comes back as it
+    is. All draws come from torch's default generators.
 
     Args:
         alpha: lam is drawn from Beta(alpha, alpha).
@@ -30,6 +29,7 @@ class Mixer(nn.Module):
     """
 
     label_from: LabelSource = 'pixels'  # what lam in the labels agrees with
+    label_fields: frozenset[str] = frozenset()  # of MixTarget's 'lam_b' and 'rows_b', those that its labels may have
     needs_model: ClassVar[bool] = False  # cannot mix before `attach` has built what it needs of a model
     example: ClassVar[dict[str, Any]] = {}  # arguments to show and test it with, beside alpha, if defaults do not do
 
@@ -45,14 +45,18 @@ class Mixer(nn.Module):
         """Mix a batch of float images (N, C, H, W) with labels (N,); a given lam, float or (N,), is honoured."""
         size = check_batch(inputs, labels)
         lam = self.draw_lam(size, inputs.device) if lam is None else check_lam(lam, size)
-        partner = draw_partner(self.partner, size)
+        if not size:
+            return MixedBatch(inputs, MixTarget.hard(labels), partial(torch.arange, 0, device=inputs.device))
+        partner = self.choose_partner(inputs, labels, probe)
         # Small results first: an allocator then gives the large one the memory of the last call, still in the cache.
         y_b = partner.take(labels)
         pair = self.mix(inputs, partner, lam, labels=labels, probe=probe)
-        target = MixTarget(labels, y_b, pair.lam)
+        if pair.rows_b is not None:
+            y_b = pair.rows_b.argmax(dim=1)
+        target = MixTarget(labels, y_b, pair.lam, lam_b=pair.lam_b, rows_b=pair.rows_b)
         index = partial(partner.index, size, inputs.device)
         return MixedBatch(
-            pair.inputs, target, index, pair.mask, pair.hidden, _relabel(target, pair), pair.losses, pair.clean
+            pair.inputs, target, index, pair.mask, pair.hidden, pair.after, pair.losses, pair.further, pair.partners
         )
 
     def pair(self, x_a: Tensor, x_b: Tensor, lam: Lam) -> MixedPair:
@@ -60,7 +64,12 @@ class Mixer(nn.Module):
         _check_images(x_a)
         if x_a.shape != x_b.shape:
             raise ValueError(f'x_a and x_b must have one shape, got {tuple(x_a.shape)} and {tuple(x_b.shape)}')
-        return self.mix(x_a, Given(x_b), check_lam(lam, len(x_a)))
+        lam = check_lam(lam, len(x_a))
+        return self.mix(x_a, Given(x_b), lam) if len(x_a) else MixedPair(x_a, x_a.new_ones(0, dtype=torch.float32))
+
+    def choose_partner(self, inputs: Tensor, labels: Tensor, probe: Probe | None = None) -> Reordering:
+        """Choose who is mixed with whom; `mix` gets the very object, with whatever was measured to choose by."""
+        return draw_partner(self.partner, len(inputs))
 
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
@@ -91,6 +100,16 @@ class Mixer(nn.Module):
 
     def begin(self, steps: int) -> None:
         """Learn how many optimiser steps the whole run has: schedules end there. Called before training, or never."""
+
+    def begin_epoch(self) -> None:
+        """Forget what was of the last epoch. Called before the first batch of each, or never."""
+
+    def history(self) -> dict[str, Any]:
+        """Return what this rank carries from batch to batch beside its state dict, to be saved; {} for nothing."""
+        return {}
+
+    def restore_history(self, history: dict[str, Any]) -> None:
+        """Go on from what `history` returned; {}: from nothing, as in the first batch."""
 
     def after_step(self, model: nn.Module) -> None:
         """Follow the model after an optimiser step: momentum networks are updated here."""
@@ -159,8 +178,8 @@ def check_lam(lam: Lam, size: int) -> Lam:
 def _check_images(inputs: Tensor) -> None:
     if not inputs.is_floating_point():
         raise ValueError(f'a mixer takes normalised float images, got {inputs.dtype}; convert and normalise them first')
-    if inputs.dim() != 4 or inputs.shape[0] == 0:
-        raise ValueError(f'a mixer takes images of shape (N, C, H, W) with N >= 1, got {tuple(inputs.shape)}')
+    if inputs.dim() != 4:
+        raise ValueError(f'a mixer takes images of shape (N, C, H, W), got {tuple(inputs.shape)}')
 
 
 def check_batch(inputs: Tensor, labels: Tensor) -> int:
@@ -170,10 +189,3 @@ def check_batch(inputs: Tensor, labels: Tensor) -> int:
     if labels.shape != (size,) or labels.is_floating_point():
         raise ValueError(f'labels must be class numbers of shape ({size},), got {labels.dtype} {tuple(labels.shape)}')
     return size
-
-
-def _relabel(target: MixTarget, pair: MixedPair) -> Callable[[Tensor], MixTarget] | None:
-    if pair.relabel is None:
-        return None
-    to_lam = pair.relabel
-    return lambda attention: replace(target, lam=to_lam(attention))

@@ -51,6 +51,10 @@ class Reordering(ABC):
     def index(self, size: int, device: torch.device) -> Tensor:
         """Return the row of each row's partner."""
 
+    @abstractmethod
+    def blend(self, own: Tensor, weight: Tensor) -> Tensor:
+        """Return weight * own + (1 - weight) * partner in new memory; weight broadcasts against own."""
+
     def derive(self, function: Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
         """Return what a function of images makes of each row's partner."""
         return self.take(function(own))

@@ -43,6 +43,7 @@ class RandomMixer(Mixer):
             raise ValueError('a RandomMixer inside a RandomMixer would hide which policy was drawn: list them flat')
         if any(mixer.label_from != 'pixels' for mixer in self.policies):
             self.label_from = 'drawn'  # the weakest of their promises is what the mixture can keep
+        self.label_fields = frozenset().union(*(mixer.label_fields for mixer in self.policies))
         self.probs = _check_probs(probs, len(self.mixers))
         self._bounds = torch.tensor(self.probs, dtype=torch.float64, device='cpu').cumsum(0)
 
@@ -83,6 +84,20 @@ class RandomMixer(Mixer):
         for mixer in self.policies:
             mixer.begin(steps)
 
+    def begin_epoch(self) -> None:
+        """Tell every policy."""
+        for mixer in self.policies:
+            mixer.begin_epoch()
+
+    def history(self) -> dict[str, Any]:
+        """Return what the policies carry from batch to batch, by their numbers."""
+        return {str(number): kept for number, mixer in enumerate(self.policies) if (kept := mixer.history())}
+
+    def restore_history(self, history: dict[str, Any]) -> None:
+        """Hand every policy its own."""
+        for number, mixer in enumerate(self.policies):
+            mixer.restore_history(history.get(str(number), {}))
+
     def after_step(self, model: nn.Module) -> None:
         """Let every policy follow the model."""
         for mixer in self.policies:
@@ -117,9 +132,8 @@ def _check_probs(probs: Sequence[float] | None, count: int) -> list[float]:
 
 
 def _stamp(batch: MixedBatch, policy: int) -> MixedBatch:
-    relabel = batch.relabel
     return replace(
         batch,
         target=replace(batch.target, policy=policy),
-        relabel=relabel and (lambda attention: replace(relabel(attention), policy=policy)),
+        further=tuple(replace(each, target=replace(each.target, policy=policy)) for each in batch.further),
     )

@@ -19,7 +19,7 @@ from openmix_dm.mixers.base import Lam, MaskMixer, Mixer
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.registry import MIXERS
-from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.structures import AfterForward, Finished, MixedPair, Outputs, Probe
 from openmix_dm.utils.checks import in_range
 
 
@@ -60,7 +60,11 @@ class TransMix(Mixer):
         mask, area = pair.mask, pair.lam
         if mask is None:
             raise ValueError(f'TransMix needs a mask of each batch, got none from {type(self.mixer).__name__}')
-        return replace(pair, relabel=lambda attention: torch.lerp(area, attended_share(mask, attention), self.ratio))
+
+        def weigh(outputs: Outputs) -> Finished:
+            return Finished(torch.lerp(area, attended_share(mask, outputs.get('attention')), self.ratio))
+
+        return replace(pair, after=AfterForward(weigh, wants=('attention',)))
 
     def draw_lam(self, size: int, device: torch.device) -> Lam:
         """Draw lam as the wrapped mixer does."""

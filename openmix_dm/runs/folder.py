@@ -1,9 +1,11 @@
 """The folder of one run: `run.json` says what it is and how it went, `metrics.jsonl` holds every number."""
 
+import functools
 import hashlib
 import json
 import platform
 import statistics
+import subprocess
 import sys
 import time
 import uuid
@@ -101,6 +103,7 @@ class RunFolder:
             config=str(config.filename),
             config_hash=fingerprint(config),
             version=__version__,
+            commits=list(dict.fromkeys([*before.get('commits', []), source_commit()])),
             seed=seed,
             world_size=world_size,
             hardware=hardware(),
@@ -198,7 +201,7 @@ SHAPES: dict[str, Any] = {  # of the entries of run.json that are computed with
     **dict.fromkeys(('final', 'values', 'sums'), dict),
     **dict.fromkeys(('hours', 'hours_before', 'images_per_s', 'peak_memory_mb'), int | float),
     **dict.fromkeys(('exit_code', 'epoch', 'epochs', 'seed'), int),
-    'resumed': list,
+    **dict.fromkeys(('resumed', 'commits'), list),
 }
 
 
@@ -231,6 +234,22 @@ def hardware() -> dict[str, Any]:
         'torch': torch.__version__,
         'python': platform.python_version(),
     }
+
+
+@functools.cache
+def source_commit() -> str | None:
+    """Return the commit of the source, marked where files of it were changed, or None without a repository."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / '.git').exists():  # an installed package, perhaps inside of somebody else's repository
+        return None
+    try:
+        commit, changed = (
+            subprocess.run(['git', '-C', root, *words], capture_output=True, text=True, timeout=10, check=True).stdout
+            for words in (['rev-parse', 'HEAD'], ['status', '--porcelain', '--untracked-files=no'])
+        )
+    except (OSError, subprocess.SubprocessError):  # no git here, or a repository of another user
+        return None
+    return f'{commit.strip()}{" with changes" if changed.strip() else ""}'
 
 
 def now() -> str:

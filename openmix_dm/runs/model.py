@@ -28,6 +28,7 @@ class TrainedModel:
     model: nn.Module
     config: Config
     checkpoint: Path
+    missing: tuple[str, ...] = ()  # weights that the file has not, of parts that only training needs
 
 
 def open_trained(
@@ -56,8 +57,8 @@ def open_trained(
     with building_from(read.filename, given=config is not None):
         model = build_lone_model(read)
     with usable(path):
-        fill_model(model, weights, path)
-    return TrainedModel(model.eval().to(device or best_device()), read, path)
+        missing = tuple(fill_model(model, weights, path))
+    return TrainedModel(model.eval().to(device or best_device()), read, path, missing)
 
 
 def build_model(config: Config) -> nn.Module:

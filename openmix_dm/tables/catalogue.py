@@ -3,18 +3,27 @@
 import re
 import runpy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, get_args
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.tables.cells import Cell, Protocol, Table
+from openmix_dm.tables.cells import Cell, Metric, Protocol, Table
 from openmix_dm.utils.suggest import did_you_mean
 
 CONFIGS = Path(__file__).resolve().parents[2] / 'configs'
 _REGISTERED: list[Callable[[], Sequence[Table]]] = []
 NEEDED = ('title', 'columns', 'rows')
-DEFAULTS = {'baseline': '', 'metric': 'top1', 'protocol': 'median_last10', 'trials': 3, 'axis': ''}
+DEFAULTS = {
+    'baseline': '',
+    'metric': 'top1',
+    'protocol': 'median_last10',
+    'trials': 3,
+    'first_seed': 0,
+    'axis': '',
+    'source': '',
+}
 
 
 def read_table(path: str | Path) -> Table:
@@ -22,7 +31,8 @@ def read_table(path: str | Path) -> Table:
 
     The file sets `title`, `columns` (names) and `rows` (name -> for each column a config, `dict(config=..., options=
     ['key=value'])`, or None for an empty cell), and may set `baseline` (the column, or else the row, that the others
-    are compared with), `metric`, `protocol`, `trials` and `axis` (rows are values of this setting, to be plotted).
+    are compared with), `metric`, `protocol`, `trials`, `first_seed`, `axis` (rows are values of this setting, to be
+    plotted) and `source` (what of the paper it is: 'Figure A2').
     """
     path = Path(path)
     values = _load(path)
@@ -51,7 +61,8 @@ def read_table(path: str | Path) -> Table:
                     options=options,
                 )
             )
-    return Table(path.stem, values['title'], tuple(cells), values['trials'], axis=values['axis'])
+    facts = {name: values[name] for name in ('trials', 'first_seed', 'axis', 'source')}
+    return Table(path.stem, values['title'], tuple(cells), **facts)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -80,7 +91,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, values: dict[str, Any]) -> None:
-    columns, rows, baseline, trials = (values[name] for name in ('columns', 'rows', 'baseline', 'trials'))
+    columns, rows, baseline = (values[name] for name in ('columns', 'rows', 'baseline'))
     if not isinstance(rows, dict) or not rows or not columns:
         raise ConfigError(f'{path}: rows must be a dict of names and lists, and columns a list, neither of them empty')
     for row, entries in rows.items():
@@ -90,12 +101,16 @@ def _check(path: Path, values: dict[str, Any]) -> None:
         raise ConfigError(
             f'{path}: baseline {baseline!r} is neither a column nor a row{did_you_mean(baseline, [*columns, *rows])}'
         )
-    if not isinstance(trials, int) or trials < 1:
-        raise ConfigError(f'{path}: trials must be a whole number, 1 or above, got {trials!r}')
+    for name, least in (('trials', 1), ('first_seed', 0)):
+        if not isinstance(values[name], int) or values[name] < least:
+            raise ConfigError(f'{path}: {name} must be a whole number, {least} or above, got {values[name]!r}')
     if values['protocol'] not in get_args(Protocol):
         raise ConfigError(
             f'{path}: protocol must be one of {", ".join(get_args(Protocol))}, got {values["protocol"]!r}'
         )
+    for name in ('axis', 'source'):
+        if not isinstance(values[name], str):
+            raise ConfigError(f'{path}: {name} must be a text, got {values[name]!r}')
     if not isinstance(values['metric'], str) or not values['metric']:
         raise ConfigError(f'{path}: metric must be the name of a value of the validations, got {values["metric"]!r}')
 
@@ -132,20 +147,38 @@ def register_tables(tables: Callable[[], Sequence[Table]]) -> None:
 
 def all_tables() -> dict[str, Table]:
     """Return the registered tables and those of configs/tables, by name."""
-    registered = [table for tables in _REGISTERED for table in tables()]
-    own = [read_table(path) for path in sorted((CONFIGS / 'tables').glob('*.py'))]
+    registered = _registered()
+    own = [_with_printed(read_table(path), registered) for path in sorted((CONFIGS / 'tables').glob('*.py'))]
     return {table.name: table for table in (*registered, *own)}
 
 
 def find_table(name: str) -> Table:
     """Return a table by its name, by the paper's number ('Table A2', 'A2') or by the path of its file."""
     if name.endswith('.py'):
-        return read_table(Path(name))
+        return _with_printed(read_table(Path(name)), _registered())
     tables = all_tables()
     if name in tables:
         return tables[name]
-    by_number = {table.source.lower(): table for table in tables.values() if table.source}
     for key in (name.lower(), f'table {name.lower()}'):
-        if key in by_number:
-            return by_number[key]
+        found = [table for table in tables.values() if table.source and table.source.lower() == key]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ConfigError(f'{name} has {len(found)} tables: {", ".join(table.name for table in found)}; name one')
     raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: python tools/table.py list')
+
+
+def _registered() -> list[Table]:
+    return [table for tables in _REGISTERED for table in tables()]
+
+
+def _with_printed(own: Table, registered: Sequence[Table]) -> Table:
+    """Give cells the numbers that the first registered table prints for their configs as they are, without options."""
+    printed: dict[tuple[str | None, Metric, Protocol], Cell] = {}
+    for cell in (cell for table in registered for cell in table.runnable()):
+        printed.setdefault((cell.config, cell.metric, cell.protocol), cell)
+    cells = []
+    for cell in own.cells:
+        said = None if cell.options else printed.get((cell.config, cell.metric, cell.protocol))
+        cells.append(replace(cell, printed=said.printed, printed_std=said.printed_std) if said else cell)
+    return replace(own, cells=tuple(cells))

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from openmix_dm.errors import ConfigError
+
 Metric = str  # 'top1', 'fgsm', 'memory', 'hours', or any value of a validation, by its name in the record
 LESS_IS_BETTER = ('fgsm', 'memory', 'hours', 'loss', 'error')  # names that end so
 
@@ -58,12 +60,20 @@ class Table:
     name: str  # what the command line calls it: 'cifar_tiny_static', 'digits'
     title: str
     cells: tuple[Cell, ...]
-    trials: int = 3  # runs of each config, with seeds 0, 1, ...
-    source: str = ''  # 'Table 1' of the paper, or nothing for a table of one's own
+    trials: int = 3  # runs of each config
+    source: str = ''  # 'Table 1' or 'Figure A2' of the paper, or nothing for a table of one's own
     averages: dict[str, float] | None = None  # average gains that are printed, by column; None: one for every column
     axis: str = ''  # rows are values of this setting: they are drawn as curves, too
     expected: Callable[[Cell], dict[str, Any]] | None = None  # the values that the config of a cell has to have
     settings: Callable[[Cell], dict[str, Said]] | None = None  # the parts that it has to have, by their keys
+    first_seed: int = 0  # trial k has this seed plus k: a study's seeds are none that were looked at before
+
+    def seeds(self, trials: int | None = None) -> range:
+        """Return the seeds of the trials, as many as the table wants or as are asked for."""
+        wanted = self.trials if trials is None else trials
+        if wanted < 1:
+            raise ConfigError(f'--trials must be at least 1, got {wanted}')
+        return range(self.first_seed, self.first_seed + wanted)
 
     def runnable(self) -> tuple[Cell, ...]:
         """Return the cells that a training can fill."""

@@ -40,7 +40,7 @@ def describe_runs(table: Table, cell: Cell, root: Path) -> str:
     """Count the states of the runs of a cell."""
     if cell.config is None:
         return '-'
-    kinds = Counter(read_state(run_folder(cell, seed, root)).kind for seed in range(table.trials))
+    kinds = Counter(read_state(run_folder(cell, seed, root)).kind for seed in table.seeds())
     return ', '.join(f'{count} {kind}' for kind, count in kinds.items())
 
 

@@ -56,13 +56,10 @@ class Run:
 def runs_of(
     table: Table, root: Path, pattern: str = '*', trials: int | None = None, options: Sequence[str] = ()
 ) -> list[Run]:
-    """Return the runs of the cells that match, first seed 0 of all, then seed 1: the table fills evenly."""
+    """Return the runs of the cells that match, the first seed of all, then the next: the table fills evenly."""
     cells = matching(table, pattern)
-    trials = table.trials if trials is None else trials
-    if trials < 1:
-        raise ConfigError(f'--trials must be at least 1, got {trials}')
     runs: dict[Path, Run] = {}
-    for seed in range(trials):
+    for seed in table.seeds(trials):
         for cell in cells:
             folder = run_folder(cell, seed, root)
             before = runs.get(folder)

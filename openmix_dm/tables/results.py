@@ -139,14 +139,12 @@ class Results:
 
 def collect(table: Table, root: Path, trials: int | None = None) -> Results:
     """Read the results of a table."""
-    wanted = table.trials if trials is None else trials
-    if wanted < 1:
-        raise ConfigError(f'--trials must be at least 1, got {wanted}')
+    wanted = table.seeds(trials)
     results = {}
     configs: Configs = {}
     for cell in table.cells:
-        seeds = range(wanted) if cell.config else ()
-        results[cell.id] = Result(cell, wanted, tuple(read_trial(cell, seed, root, configs) for seed in seeds))
+        seeds = wanted if cell.config else ()
+        results[cell.id] = Result(cell, len(wanted), tuple(read_trial(cell, seed, root, configs) for seed in seeds))
     return Results(table, results)
 
 

@@ -17,6 +17,7 @@ from openmix_dm.utils.sealed import seal
 # Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
+HOLLOW: dict[str, Any] = {'marker': 'D', 'markersize': 6, 'markerfacecolor': 'none', 'linestyle': ''}
 FORMATS = ('.png', '.svg', '.pdf')
 LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
 
@@ -53,6 +54,11 @@ def finish(axis: Any, title: str, x: str, y: str) -> None:
         axis.spines[side].set_visible(False)
 
 
+def end_of(name: str, longest: int = 32) -> str:
+    """Return a name as far as a title has room for it: of a long one its end, which tells most."""
+    return name if len(name) <= longest else f'...{name[3 - longest :]}'
+
+
 def add_legend(figure: Any, axis: Any) -> None:
     """Explain the lines of an axis: inside it if they are few, below the figure otherwise."""
     handles, labels = axis.get_legend_handles_labels()
@@ -61,19 +67,20 @@ def add_legend(figure: Any, axis: Any) -> None:
     if len(handles) < LEGEND_BELOW:
         axis.legend(fontsize=8, frameon=False)
     else:
-        columns = 3 if len(handles) % 3 == 0 or len(handles) > 6 else 2
+        columns = 2 if len(handles) == 4 else 3
         figure.legend(handles, labels, loc='outside lower center', ncols=columns, fontsize=8, frameon=False)
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve; low and high bound a band, or error bars at the points."""
+    """One curve; low and high bound a band, or error bars at the points. Points of `printed` are the paper's."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
+    printed: Sequence[tuple[float, float]] = ()
 
 
 def line_chart(
@@ -95,6 +102,10 @@ def line_chart(
             axis.vlines(line.x, line.low, line.high, color=colour, alpha=0.6, linewidth=1.2)
         else:
             axis.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+        if line.printed:
+            axis.plot(*zip(*line.printed, strict=True), color=colour, **HOLLOW)
+    if any(line.printed for line in lines):  # one entry for all colours
+        axis.plot([], [], color=COLOURS[-1], label="the paper's tables", **HOLLOW)
     margin = max((y_range[1] - y_range[0]) * 0.06, 0.05)
     axis.set_ylim(y_range[0] - margin, y_range[1] + margin)
     if names:

@@ -7,6 +7,7 @@ import torch
 from openmix_dm.errors import ConfigError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS, MODELS
+from openmix_dm.structures import Outputs, Want
 from openmix_dm.utils.signatures import arguments_of
 from openmix_dm.utils.suggest import did_you_mean
 
@@ -49,6 +50,15 @@ class PixelProbe:
     def attention(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the brightness of patches."""
         return torch.nn.functional.adaptive_avg_pool2d(inputs.mean(dim=1, keepdim=True), 14)[:, 0]
+
+    def outputs(self, inputs: torch.Tensor, wants: tuple[Want, ...] = ()) -> Outputs:
+        """Return the brightness of patches for every kind of attention, and logits that know nothing."""
+        kinds = {'attention': self.attention(inputs), 'received': self.attention(inputs)}
+        return Outputs(inputs.new_zeros(len(inputs), 2), **{want: kinds[want] for want in wants})
+
+    def class_map(self, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Return how much each place differs from the mean of its image."""
+        return torch.nn.functional.avg_pool2d(self.saliency(inputs, labels).mean(dim=1), 8)
 
     def denormalise(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the images themselves."""

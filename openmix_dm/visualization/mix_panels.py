@@ -33,10 +33,11 @@ def panels(
     mixed = batch.hidden.mix(batch.inputs) if batch.hidden else batch.inputs
     mask = lam[:, None, None, None].expand(-1, 1, *images.shape[-2:]) if batch.mask is None else batch.mask
     mask = mask.expand(len(images), -1, -1, -1)
+    rows = batch.index.tolist() if batch.partners is None else range(len(images))
     return [
         Panel(
             _picture(show(images)[i]),
-            _picture(show(images)[int(batch.index[i])]),
+            _picture(show(images if batch.partners is None else batch.partners)[rows[i]]),
             mask[i, 0].cpu().numpy(),
             _picture(show(mixed)[i]),
             caption(batch.target, i, loss, names),
@@ -49,7 +50,7 @@ def caption(target: MixTarget, row: int, loss: Any = None, names: list[str] | No
     """Say how much of which class a sample is labelled with, and what the loss makes of it."""
     own, other, lam = int(target.y_a[row]), int(target.y_b[row]), float(target.lam[row])
     a, b = (names[own], names[other]) if names else (str(own), str(other))
-    text = f'{lam:.2f} {a}\n{1 - lam:.2f} {b}'
+    text = f'{lam:.2f} {a}\n{float(target.weight_b[row]):.2f} {b}{" and others" if target.rows_b is not None else ""}'
     words = loss.describe_target(lam) if hasattr(loss, 'describe_target') else ''
     return f'{text}\n{words}' if words else text
 

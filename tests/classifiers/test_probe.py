@@ -3,6 +3,7 @@ import torch
 from support.small_models import batch, classifier
 from support.trained_runs import digits_run
 
+from openmix_dm.evaluation.pixels import normalise
 from openmix_dm.export.loaded_model import load
 from openmix_dm.structures import MixTarget
 from openmix_dm.visualization.sample_images import load_images
@@ -29,11 +30,28 @@ def test_saliency_is_the_input_gradient_and_leaves_no_trace():
 
 def test_fp16_loses_no_saliency():
     """A network that is sure of its images has gradients below what fp16 can hold."""
-    model, _, _ = load(digits_run())
-    images, labels, _ = load_images('digits', 40)
-    inputs = torch.nn.functional.interpolate(images, 16)
+    model, _, _ = load(digits_run(), device='cpu')
     with torch.no_grad():
         model.head.fc.weight.mul_(8)  # as after many epochs
+    compare_fp16(model)
+
+
+@pytest.mark.slow
+def test_fp16_loses_no_saliency_of_a_trained_network():
+    model, _, _ = load(digits_run('r8_vanilla', epochs=20), device='cpu')
+    inputs, labels = digits(model)
+    assert (model(inputs).argmax(dim=1) == labels).float().mean() > 0.9
+    compare_fp16(model)
+
+
+def digits(model):
+    """Return images as the model sees them, and their labels."""
+    images, labels, _ = load_images('digits', 100)
+    return normalise(model, images), labels
+
+
+def compare_fp16(model):
+    inputs, labels = digits(model)
     exact = model.probe.saliency(inputs, labels).flatten(1)
     with torch.autocast('cpu', dtype=torch.float16):
         rough = model.probe.saliency(inputs, labels).flatten(1)

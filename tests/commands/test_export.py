@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 
+import cv2
 import numpy as np
 import pytest
 import torch
@@ -96,10 +97,55 @@ def test_onnx_answers_as_the_model_does(run, tmp_path, capsys):
     (found,) = onnxruntime.InferenceSession(str(out)).run(None, {'images': images.numpy()})
     np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
     if run is digits_run:  # a file of another model is found out
+        other = openmix_dm.load(run(), device='cpu')
         with torch.no_grad():
-            model.head.fc.bias += 1
+            other.model.head.fc.bias += 1
         with pytest.raises(NumericError, match='logits differ'):
-            onnx_export.compare(onnx_export.FromPixels(model), out, 16, 16)
+            onnx_export.compare(other, out, 16, 16)
+
+
+MISTAKES = {
+    'the mean is added': lambda self, images: self.head(self.backbone((images + self.mean) / self.std)),
+    'nothing is subtracted': lambda self, images: self.head(self.backbone(images / self.std)),
+    'bytes are expected': lambda self, images: self.head(self.backbone((images / 255 - self.mean) / self.std)),
+    'the std is a hundredth off': lambda self, images: self.head(
+        self.backbone((images - self.mean) / (1.01 * self.std))
+    ),
+    'images are upside down': lambda self, images: self.head(self.backbone((images.flip(2) - self.mean) / self.std)),
+}
+
+
+@needs_onnx
+@pytest.mark.slow
+@pytest.mark.parametrize('mistake', MISTAKES)
+def test_a_mistake_of_what_is_exported_is_refused(mistake, tmp_path, capsys, monkeypatch):
+    out = tmp_path / 'model.onnx'
+    out.write_text('an earlier one')
+    monkeypatch.setattr(onnx_export.FromPixels, 'forward', MISTAKES[mistake])
+    assert main(['onnx', str(digits_run()), '--out', str(out)]) == 5
+    assert 'does not compute what the model answers to image files' in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ['model.onnx']
+    assert out.read_text() == 'an earlier one'
+
+
+@needs_onnx
+@pytest.mark.slow
+def test_onnx_of_another_size_than_the_config_tests(tmp_path, capsys):
+    out = tmp_path / 'model.onnx'
+    assert main(['onnx', str(digits_run()), '--out', str(out), '--size', '24', '20']) == 0
+    assert 'images (N, 3, 24, 20) in [0, 1]' in capsys.readouterr().out
+
+
+@needs_onnx
+@pytest.mark.slow
+def test_onnx_of_a_model_that_is_tested_by_crops(tmp_path):
+    """The file takes single images; the model's answer is the mean over ten crops of each."""
+    from openmix_dm.datasets.transforms.image import TenCrop
+
+    loaded = openmix_dm.load(digits_run(), device='cpu')
+    loaded.transform.steps = [lambda image: cv2.resize(image, (20, 20)), TenCrop(16)]
+    assert loaded.transform(np.zeros((30, 40, 3), np.uint8)).shape == (10, 3, 16, 16)
+    assert onnx_export.export_onnx(loaded, tmp_path / 'model.onnx', 16, 16) < 1e-4
 
 
 def test_mistakes_are_refused(tmp_path, capsys, monkeypatch):

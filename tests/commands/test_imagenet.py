@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
 from support.command_runs import run, tool
+from support.imagenet_folder import write_imagenet
 
 CONFIG = 'configs/imagenet/r50_mixup_dm.py'
 SHORT = ('--cfg-options', 'train_cfg.max_epochs=1', 'global_batch_size=4')  # length and memory, nothing else
@@ -22,15 +21,7 @@ train_dataloader = dict(dataset=dict(transforms=[dict(type='RandomResizedCrop', 
 @pytest.fixture(scope='module')
 def data(tmp_path_factory):
     """Eight training and five validation images of three synsets; the validation does not divide by two ranks."""
-    folder, random = tmp_path_factory.mktemp('data'), np.random.default_rng(0)
-    for split, images in (('train', 8), ('val', 5)):
-        for number in range(images):
-            synset = ('n01440764', 'n02119789', 'n03000684')[number % 3]
-            path = folder / 'imagenet' / split / synset / f'{synset}_{number}.JPEG'
-            path.parent.mkdir(parents=True, exist_ok=True)
-            coarse = random.integers(0, 256, (6, 8, 3), dtype=np.uint8)
-            cv2.imwrite(str(path), cv2.resize(coarse, (80, 60), interpolation=cv2.INTER_CUBIC))
-    return str(folder)
+    return write_imagenet(tmp_path_factory.mktemp('data'), train=8, val=5)
 
 
 def finished(folder):

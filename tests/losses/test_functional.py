@@ -105,6 +105,55 @@ def test_large_logits_stay_finite(name, dtype):
     torch.testing.assert_close(gradient, expected, rtol=rounding, atol=rounding)
 
 
+def masked(num_classes=6):
+    """Rows with classes at -inf: all but a and b, some of the others, a, b, and both; then one image's own class."""
+    rows = torch.randn(6, num_classes, dtype=torch.float64)
+    for row, out in enumerate(([2, 3, 4, 5], [3, 5], [0], [1], [0, 1], [1, 2, 3, 4, 5])):
+        rows[row, out] = -torch.inf
+    y_a = torch.zeros(6, dtype=torch.long)
+    return rows, y_a, torch.tensor([1, 1, 1, 1, 1, 0]), torch.full((6,), 0.3)
+
+
+@pytest.mark.parametrize('dtype', [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize('name', CASES)
+def test_classes_at_minus_infinity(name, dtype):
+    """They have probability 0; a label on one has an infinite loss, and gradients are finite in any case."""
+    logits, y_a, y_b, lam = masked()
+    logits = logits.to(dtype)
+    loss, gradient, expected_loss, expected = both(name, logits, y_a, y_b, lam)
+    rounding = {torch.float64: 1e-10, torch.float32: 1e-6, torch.float16: 1e-3}[dtype]
+    torch.testing.assert_close(loss, expected_loss, rtol=rounding, atol=rounding)
+    assert gradient.isfinite().all()
+    torch.testing.assert_close(gradient, expected, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_a_row_of_one_possible_class_has_finite_gradients(name):
+    """The other side's part of the regulariser is 0 / 0 here: nothing to compare with."""
+    logits = torch.full((2, 6), -torch.inf, dtype=torch.float64)
+    logits[0, 0], logits[1, 1] = 1.0, 2.0
+    y = torch.zeros(2, dtype=torch.long)
+    loss_of, _, _, settings = CASES[name]
+    settings = {'label_smoothing' if k == 'smoothing' else k: v for k, v in settings.items()}
+    loss = loss_of(logits.requires_grad_(), y, y + 1, torch.full((2,), 0.3), **settings)
+    assert (loss == torch.inf).all()
+    assert torch.autograd.grad(loss.sum(), logits)[0].isfinite().all()
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_second_derivatives_with_classes_at_minus_infinity(name):
+    """They are those of a row without these classes."""
+    loss_of, _, _, settings = CASES[name]
+    settings = {'label_smoothing' if k == 'smoothing' else k: v for k, v in settings.items()}
+    logits, y_a, y_b, lam = masked()
+    direction, products = torch.randn(6, 6, dtype=torch.float64), []
+    for low in (-torch.inf, -700.0):
+        z = logits.clamp(min=low).requires_grad_()
+        (gradient,) = torch.autograd.grad(loss_of(z, y_a, y_b, lam, **settings).sum(), z, create_graph=True)
+        products.append(torch.autograd.grad((gradient * direction).sum(), z)[0])
+    torch.testing.assert_close(*products)
+
+
 def test_two_classes_leave_nothing_to_decouple():
     logits, y_a, y_b, lam = batch(num_classes=2)
     assert torch.equal(

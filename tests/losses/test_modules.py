@@ -40,6 +40,19 @@ def test_every_loss_keeps_the_contract(name):
     assert LOSSES.build({'type': name, **EXAMPLES[name]})(logits, MixTarget.hard(labels.y_a)).isfinite()
 
 
+@pytest.mark.parametrize('name', registered())
+def test_the_loss_of_an_empty_batch_is_zero(name):
+    """As a sum over nothing: a rank or a step without samples adds nothing, instead of making all weights NaN."""
+    loss, network = LOSSES.build({'type': name, **EXAMPLES[name]}), torch.nn.Linear(3, 5)
+    for weight in (None, torch.rand(0)):
+        network.zero_grad()
+        value = loss(network(torch.rand(0, 3)), target(0), weight)
+        value.backward()
+        assert value.item() == 0
+        assert not network.weight.grad.any()
+    assert loss(network(torch.rand(0, 3)), MixTarget.hard(torch.zeros(0, dtype=torch.long))).item() == 0
+
+
 def test_hard_labels_give_the_usual_cross_entropy():
     logits, labels = torch.randn(8, 5), torch.randint(5, (8,))
     expected = torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)

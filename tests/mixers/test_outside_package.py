@@ -6,6 +6,22 @@ import sys
 
 import pytest
 from conftest import ROOT
+from support.short_runs import same
+
+from openmix_dm.runs.checkpoints import load_file
+
+STOP = """
+import os, runpy, signal, sys
+from openmix_dm.engine.train_loops import EpochTrainLoop
+run_iter = EpochTrainLoop.run_iter
+def signalled(loop, idx, batch):
+    if loop._iter == 4:
+        os.kill(os.getpid(), signal.SIGUSR1)
+    run_iter(loop, idx, batch)
+EpochTrainLoop.run_iter = signalled
+sys.argv[0] = '{train}'
+runpy.run_path('{train}', run_name='__main__')
+"""
 
 MIXER = """
 import torch
@@ -34,6 +50,7 @@ class CurtainMix(MaskMixer):
         share = edge.flatten().float() / width
         return mask, share if isinstance(lam, Tensor) else round(lam * width) / width
 """
+ECHO = (ROOT / 'tests' / 'support' / 'echo_mixer.py').read_text()  # own head, callback, history, labels beyond pairs
 CONFIG = """
 _base_ = '{root}/configs/digits/r8.py'
 
@@ -49,13 +66,18 @@ def lab(tmp_path):
     """A folder with the package, a config that names it, and a way to run a command of the repository there."""
     (tmp_path / 'lab_mixers').mkdir()
     (tmp_path / 'lab_mixers' / 'curtainmix.py').write_text(MIXER)
-    (tmp_path / 'lab_mixers' / '__init__.py').write_text('from lab_mixers.curtainmix import CurtainMix\n')
+    (tmp_path / 'lab_mixers' / 'echomix.py').write_text(ECHO)
+    exported = 'from lab_mixers.curtainmix import CurtainMix\nfrom lab_mixers.echomix import EchoMix\n'
+    (tmp_path / 'lab_mixers' / '__init__.py').write_text(exported)
     (tmp_path / 'curtain.py').write_text(CONFIG.format(root=ROOT))
+    echo = "_base_ = 'curtain.py'\nmodel = dict(mixer=dict(_delete_=True, type='EchoMix'), head=dict(loss=dict({})))\n"
+    (tmp_path / 'echo.py').write_text(echo.format("_delete_=True, type='MixedCE'"))
+    (tmp_path / 'echo_dm.py').write_text(echo.format("type='DecoupledCE', eta=0.1"))
 
-    def run(*command):
+    def run(*command, code=0):
         environment = {**os.environ, 'PYTHONPATH': f'{tmp_path}:{ROOT}'}
         done = subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
     run.folder = tmp_path
@@ -65,6 +87,22 @@ def lab(tmp_path):
 @pytest.mark.slow
 def test_it_trains(lab):
     assert 'done: top-1' in lab(ROOT / 'tools' / 'train.py', 'curtain.py', '--work-dir', 'run')
+
+
+@pytest.mark.slow
+def test_one_with_a_head_and_a_history_of_its_own_goes_on_bit_for_bit(lab):
+    train = ROOT / 'tools' / 'train.py'
+    options = ['--cfg-options', 'global_batch_size=200', 'default_hooks.checkpoint.save_every_iters=2']
+    lab(train, 'echo.py', '--work-dir', 'whole', *options)
+    stop = ['-c', STOP.format(train=str(train))]
+    lab(*stop, 'echo.py', '--work-dir', 'cut', *options, code=75)
+    lab(train, 'echo.py', '--work-dir', 'cut', '--resume', *options)
+    whole, cut = (load_file(lab.folder / name / 'epoch_1.pth') for name in ('whole', 'cut'))
+    assert any(key.startswith('mixer.own_head') for key in whole['state_dict'])
+    assert same(whole['state_dict'], cut['state_dict'])
+    assert same(whole['mixer_history'], cut['mixer_history'])
+    said = lab(train, 'echo_dm.py', '--work-dir', 'refused', code=2)
+    assert 'are of more than two classes (rows_b), which DecoupledCE has no use for; take MixedCE' in said
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import torch
 from support.mixer_examples import LEARNED, AnyModel, build, case_id, cases, example, registered
 
 from openmix_dm.mixers import MaskMixer, Mixer
-from openmix_dm.structures import MixedBatch
+from openmix_dm.structures import MixedBatch, Outputs
 
 CASES = pytest.mark.parametrize('case', cases(), ids=case_id)
 SHAPES = [(1, 3, 8, 8), (2, 3, 8, 8), (7, 3, 9, 14), (16, 1, 16, 16)]
@@ -22,6 +22,17 @@ class ProbeOfNothing:
 
     def attention(self, inputs):
         return inputs.new_ones(inputs.shape[0], 4, 4)
+
+    def outputs(self, inputs, wants=()):
+        grid = inputs.mean(dim=1)
+        tokens = torch.nn.functional.adaptive_avg_pool2d(grid, 4)
+        kinds = {
+            'attention': tokens, 'received': tokens, 'map': inputs, 'tokens': tokens.flatten(1)[:, :, None],
+        }  # fmt: skip
+        return Outputs(inputs.flatten(1)[:, :50].float(), **{want: kinds[want] for want in wants})
+
+    def class_map(self, inputs, labels):
+        return torch.nn.functional.adaptive_avg_pool2d(inputs.mean(dim=1).float().abs(), 4)
 
     def denormalise(self, inputs):
         return inputs
@@ -216,6 +227,23 @@ def test_pair_mixes_two_streams_and_changes_neither(case):
         mixer.pair(own, other[:2], 0.3)
 
 
+@CASES
+def test_an_empty_batch_stays_empty(case):
+    mixer, inputs = build(*case), torch.zeros(0, 3, 16, 16)
+    batch = mixer(inputs, torch.zeros(0, dtype=torch.long), ProbeOfNothing())
+    assert batch.inputs.shape == inputs.shape
+    assert (batch.hidden, batch.relabel, batch.losses) == (None, None, {})
+    target = batch.target
+    for values, dtype in ((target.y_a, torch.int64), (target.y_b, torch.int64), (target.lam, torch.float32)):
+        assert values.shape == (0,)
+        assert values.dtype == dtype
+    assert torch.equal(batch.index, torch.zeros(0, dtype=torch.long))
+    pair = mixer.pair(inputs, inputs, 0.3)
+    assert (pair.inputs.shape, pair.lam.shape, pair.lam.dtype) == (inputs.shape, (0,), torch.float32)
+    with pytest.raises(ValueError, match='labels'):
+        mixer(inputs, torch.zeros(1, dtype=torch.long))
+
+
 @pytest.mark.parametrize('name', registered())
 @pytest.mark.parametrize(
     ('inputs', 'labels', 'said'),
@@ -224,7 +252,6 @@ def test_pair_mixes_two_streams_and_changes_neither(case):
         (torch.zeros(3, 4, 4), torch.zeros(3, dtype=torch.long), 'shape'),
         (torch.zeros(2, 3, 4, 4), torch.zeros(3, dtype=torch.long), 'labels'),
         (torch.zeros(2, 3, 4, 4), torch.zeros(2, 10), 'labels'),
-        (torch.zeros(0, 3, 4, 4), torch.zeros(0, dtype=torch.long), 'N >= 1'),
     ],
 )
 def test_bad_batches_are_refused(name, inputs, labels, said):

@@ -4,13 +4,14 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.distributed as dist
+from support.small_models import by_attention
 from support.two_ranks import on_two_ranks
 from torch import nn
 
 from openmix_dm.classifiers import MixClassifier
 from openmix_dm.engine.seed import seed_iteration
 from openmix_dm.mixers import CutMix, Mixer, Mixup, NoMix, RandomMixer
-from openmix_dm.structures import MixedPair
+from openmix_dm.structures import AfterForward, MixedPair, Outputs
 from openmix_dm.utils.keys import ITERATION, key
 
 DRAWS = 40
@@ -42,11 +43,11 @@ def test_a_probability_of_zero_is_never_drawn():
 def test_the_stamp_survives_relabelling():
     class Relabelled(Mixer):
         def mix(self, inputs, partner, lam, labels=None, probe=None):
-            return MixedPair(inputs, torch.ones(len(inputs)), relabel=lambda attention: attention.mean(dim=(1, 2)))
+            return MixedPair(inputs, torch.ones(len(inputs)), after=AfterForward(by_attention, ('attention',)))
 
     mixer = RandomMixer([NoMix(), Relabelled(alpha=1.0)], probs=[0, 1])
     batch = mixer(torch.randn(3, 1, 4, 4), torch.arange(3))
-    target = batch.relabel(torch.full((3, 2, 2), 0.25))
+    target = batch.finish(Outputs(torch.zeros(3, 5), attention=torch.full((3, 2, 2), 0.25)))[0]
     assert target.policy == 1
     assert target.lam.tolist() == [0.25] * 3
     assert torch.equal(target.y_b, replace(batch.target).y_b)

@@ -223,4 +223,4 @@ def test_the_policy_of_a_mixture_survives():
     assert mixture.label_from != 'pixels'
     batch = mixture(numbered(4), torch.arange(4), Attending(torch.rand(4, 4, 4)))
     assert batch.target.policy == 1
-    assert batch.relabel is None
+    assert batch.after is None

@@ -5,6 +5,14 @@ from reference import attention_labels as reference
 from openmix_dm.classifiers import MixClassifier
 from openmix_dm.mixers import CutMix, Mixup, RandomMixer
 from openmix_dm.mixers.transmix import TransMix, attended_share
+from openmix_dm.structures import Outputs
+
+
+def relabelled(batch, attention):
+    target, losses = batch.finish(Outputs(torch.zeros(len(attention), 5), attention))
+    assert not losses
+    return target
+
 
 CUTMIX = {'type': 'CutMix', 'alpha': 1.0}
 VIT = {'type': 'TimmBackbone', 'name': 'vit_tiny_patch16_224', 'img_size': 48, 'options': {'depth': 2}}
@@ -29,7 +37,7 @@ def test_lam_equals_the_loop(wrapped, per_sample, ratio):
     for size, grid in (((32, 32), (4, 4)), ((9, 14), (3, 5)), ((16, 8), (7, 3))):
         batch = mixer(torch.rand(5, 3, *size), torch.arange(5))
         attention = torch.rand(5, *grid)
-        target = batch.relabel(attention)
+        target = relabelled(batch, attention)
         masks = batch.mask.expand(5, 1, *size)
         expected = [reference.transmix_lam(masks[i, 0].tolist(), attention[i].tolist(), ratio) for i in range(5)]
         torch.testing.assert_close(target.lam, torch.tensor(expected))
@@ -73,8 +81,8 @@ def test_pair_relabels_too():
     pair = TransMix(CUTMIX, ratio=1.0).pair(torch.ones(3, 3, 8, 8), torch.zeros(3, 3, 8, 8), 0.5)
     attention = pair.inputs.mean(dim=1)  # all attention on the own pixels
     assert pair.lam[0] < 1
-    torch.testing.assert_close(pair.relabel(attention), torch.ones(3))
-    torch.testing.assert_close(pair.relabel(1 - attention), torch.zeros(3))
+    torch.testing.assert_close(pair.after.finish(Outputs(torch.zeros(3, 5), attention)).lam, torch.ones(3))
+    torch.testing.assert_close(pair.after.finish(Outputs(torch.zeros(3, 5), 1 - attention)).lam, torch.zeros(3))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +172,7 @@ def test_decoupled_losses_train_on_it(loss):
     assert model.backbone.model.patch_embed.proj.weight.grad.abs().sum() > 0
     torch.manual_seed(4)
     batch = model.mixer(inputs, labels)
-    target = batch.relabel(reference.class_attention(model.backbone.model, batch.inputs))
+    target = relabelled(batch, reference.class_attention(model.backbone.model, batch.inputs))
     torch.testing.assert_close(value, model.head.loss_fn(model(batch.inputs), target))
     assert abs(value - model.head.loss_fn(model(batch.inputs), batch.target)) > 1e-4
 
@@ -173,6 +181,6 @@ def test_the_policy_of_a_mixture_survives():
     mixture = RandomMixer([Mixup(alpha=0.8), TransMix(CUTMIX)], probs=[0.0, 1.0])
     assert mixture.label_from != 'pixels'
     batch = mixture(torch.rand(4, 3, 8, 8), torch.arange(4))
-    target = batch.relabel(torch.rand(4, 2, 2))
+    target = relabelled(batch, torch.rand(4, 2, 2))
     assert (batch.target.policy, target.policy) == (1, 1)
     assert not torch.equal(target.lam, batch.target.lam)

@@ -1,5 +1,6 @@
 import contextlib
 import json
+import subprocess
 
 import pytest
 
@@ -30,6 +31,16 @@ def test_start_writes_what_the_run_is(folder):
     run = folder.read()
     assert (run['state'], run['seed'], run['world_size']) == ('running', 3, 2)
     assert configs.load_config(folder.path / 'config.py').global_batch_size == 100
+
+
+def test_commits_of_all_starts_are_kept(folder, root, monkeypatch):
+    git = ['git', '-C', root, 'rev-parse', 'HEAD']
+    (commit,) = folder.read()['commits']
+    assert commit.removesuffix(' with changes') == subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    monkeypatch.setattr(runs_folder, 'source_commit', lambda: 'another')
+    for _ in range(2):
+        folder.start(configs.load_config(root / 'configs/digits/r8_mixup_dm.py'), seed=3, world_size=2)
+    assert folder.read()['commits'] == [commit, 'another']
 
 
 def test_a_used_folder_is_refused(folder, tmp_path):

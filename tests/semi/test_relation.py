@@ -2,8 +2,9 @@ import pytest
 import torch
 from reference import transfer as reference
 
+from openmix_dm.datasets.splits.draw import stratified_split
 from openmix_dm.errors import DataError
-from openmix_dm.semi.relation import STRENGTHS, direct_relation, fit_logistic, fit_scale, reverse_relation
+from openmix_dm.semi.relation import HELD_OUT, STRENGTHS, direct_relation, fit_logistic, fit_scale, reverse_relation
 
 
 def answers(images=200, sources=6, targets=3, seed=0):
@@ -53,6 +54,53 @@ def test_reverse_finds_which_source_classes_belong_to_a_target_class():
     torch.testing.assert_close(relation.sum(dim=1), torch.ones(3, dtype=torch.float64))
     for target in range(3):
         assert relation[target, 2 * target : 2 * target + 2].sum() > 0.8
+
+
+def written(*groups):
+    """Return images of groups of (class, unnormalised source probabilities, how many)."""
+    labels = torch.tensor([label for label, _, count in groups for _ in range(count)])
+    rows = torch.tensor([row for _, row, count in groups for _ in range(count)], dtype=torch.float64)
+    return rows / rows.sum(dim=1, keepdim=True), labels
+
+
+def noisy(images, sources, targets, seed):
+    """Draw source probabilities that say little about the class."""
+    generator = torch.Generator().manual_seed(seed)
+    labels = torch.arange(images) % targets
+    logits = 2 * torch.randn(images, sources, generator=generator, dtype=torch.float64)
+    logits[torch.arange(images), labels] += 1
+    return logits.softmax(dim=1), labels
+
+
+# case -> images, and which strength is best if the strongest or the weakest regularisation wins a tie
+TIES = {
+    'all are equally good': (
+        written((0, [8, 1, 1], 16), (0, [1, 8, 1], 4), (1, [1, 8, 1], 15), (1, [8, 1, 1], 5)), 1e-4, 1e4,
+    ),
+    'strong ones are': (noisy(60, 12, 3, seed=0), 1e-4, 3.0),
+    'some in the middle are': (noisy(80, 20, 2, seed=1), 1.0, 30.0),
+    'one is the best': (noisy(80, 20, 2, seed=2), 10.0, 10.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', TIES)
+def test_of_equally_good_regularisations_the_weakest_is_taken(case):
+    """The released code tries them from 1e4 down and takes the first of the best."""
+    (probabilities, labels), strongest, weakest = TIES[case]
+    split = stratified_split(labels, HELD_OUT, seed=0)
+    expected, strength = reference.reverse_relation(probabilities, labels, *split)
+    other, upwards = reference.reverse_relation(probabilities, labels, *split, reference.RELEASED_ORDER[::-1])
+    assert (upwards, strength) == (strongest, weakest)
+    assert (other - expected).abs().max() > 0.005 or strongest == weakest  # so the choice can be seen in the relation
+    found = reverse_relation(probabilities, labels, int(labels.max()) + 1)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-4)
+
+
+def test_classes_that_can_be_told_apart_without_error_have_a_finite_relation():
+    """No scale is the best one then: the larger, the better."""
+    probabilities, labels = written((0, [8, 1, 1], 20), (1, [1, 8, 1], 20), (2, [1, 1, 8], 20))
+    relation = reverse_relation(probabilities, labels, 3)
+    torch.testing.assert_close(relation, torch.eye(3, dtype=torch.float64), rtol=0, atol=0.01)
 
 
 def test_seventeen_strengths_are_tried():

@@ -7,7 +7,7 @@ from openmix_dm.backbones import Backbone
 from openmix_dm.classifiers import MixClassifier
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import BACKBONES, MIXERS
-from openmix_dm.structures import HiddenMix, MixedPair
+from openmix_dm.structures import AfterForward, Finished, HiddenMix, MixedPair
 
 PREPROCESSOR = {'type': 'Normalise', 'mean': [10.0] * 3, 'std': [20.0] * 3}
 
@@ -28,7 +28,7 @@ class TinyBackbone(Backbone):
     def forward(self, inputs):
         return self.stage2(self.stage1(inputs)).mean(dim=(2, 3))
 
-    def capture_attention(self):
+    def capture_attention(self, kind='class'):
         return CapturedMean(self)
 
 
@@ -60,13 +60,17 @@ class HiddenDouble(Mixer):
         )
 
 
+def by_attention(outputs):
+    return Finished(outputs.attention.mean(dim=(1, 2)))
+
+
 class HalfByAttention(Mixer):
     """Set lam to the mean attention."""
 
     label_from = 'attention'
 
     def mix(self, inputs, partner, lam, labels=None, probe=None):
-        return MixedPair(inputs, torch.ones(len(inputs)), relabel=lambda attention: attention.mean(dim=(1, 2)))
+        return MixedPair(inputs, torch.ones(len(inputs)), after=AfterForward(by_attention, wants=('attention',)))
 
 
 def classifier(mixer=None, loss=None, **backbone) -> MixClassifier:

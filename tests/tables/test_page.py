@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -11,8 +12,9 @@ from support.table_folders import write_run, write_table
 
 from openmix_dm.tables.catalogue import read_table
 from openmix_dm.tables.formats.grid import Entry
+from openmix_dm.tables.formats.text import to_markdown
 from openmix_dm.tables.page.page import direction, to_html
-from openmix_dm.tables.page.plots import effect
+from openmix_dm.tables.page.plots import ASIDE, effect, printed_points
 from openmix_dm.tables.plan import runs_of
 from openmix_dm.tables.results import collect
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
@@ -101,6 +103,26 @@ def test_the_plot_shows_means_and_deviations(tmp_path):
     assert svg.count('class="curve"') == 2
     assert '>eta (bars: ± deviation over seeds)</text>' in svg
     assert all(f'>{value}</text>' in svg for value in ('0', '0.1', '1'))
+
+
+def test_the_papers_numbers_are_points_of_their_own(tmp_path):
+    table = replace_cells(read_table(write_table(tmp_path, ETA)), {'0.1/cutmix': 97.5, '1/mixup-b': 99.0})
+    for run in runs_of(table, tmp_path):
+        write_run(run, [90.0] * 10)
+    results = collect(table, tmp_path)
+    assert printed_points(results, 'Mixup <b>', ['0', '0.1', '1'], 0) == [(2, 99.0)]
+    assert printed_points(results, 'CutMix', ['0', '0.1', '1'], 1) == [(1 + ASIDE, 97.5)]
+    svg = effect(results)
+    assert ">the paper's tables</text>" in svg.replace('&#39;', "'")
+    assert svg.count('class="curve"') == 2
+    assert '>98</text>' in svg  # the frame holds them
+    head, *rows = [line.split(' | ') for line in to_markdown(results).splitlines() if line.startswith('| ')]
+    assert [row[2].strip() for row in rows[1:]] == ['', '', '99.00']  # no dash: a dash is what the paper prints
+    assert (head[2], len(rows[3])) == ('paper', len(head))
+
+
+def replace_cells(table, printed):
+    return replace(table, cells=tuple(replace(cell, printed=printed.get(cell.id)) for cell in table.cells))
 
 
 def test_pictures_are_missing_with_a_reason(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 from typing import IO, Any
 
 import numpy as np
@@ -22,10 +22,9 @@ from openmix_dm.errors import DataError, ResourceError
 from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.progress import Progress, track
 
-UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, NotImplementedError)
+UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError)
 PLAIN_TAR = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE)  # sparse files may claim to be larger than the archive
 PLAIN_ZIP = (0, stat.S_IFREG, stat.S_IFDIR)
-ENCRYPTED = 1
 WHOLE = 'a whole tar or zip archive'
 ALGORITHMS = {32: 'md5', 128: 'sha512'}  # by the number of digits
 CHUNK = 1 << 22
@@ -62,18 +61,6 @@ class Tree:
             wanted = f'{variable!r} with {", ".join(fields)}' if fields else repr(variable)
             raise DataError(f'{self.label}: {name} has no variable {wanted} ({error!r}); download it again') from error
 
-    def unpack(self, targets: Mapping[str, Path], progress: Progress) -> int:
-        """Write files to their paths, unless one of the right size is there; return how many were written."""
-        written = 0
-        for name in (name for name in self.sizes if name in targets):
-            with explain_write_errors(targets[name]):
-                there = targets[name].is_file() and targets[name].stat().st_size == self.sizes[name]
-            if not there:
-                write_file(targets[name], self.read(name))
-                written += 1
-            progress.advance(self.sizes[name])
-        return written
-
 
 @contextmanager
 def open_tree(path: Path, inner: IO[bytes] | None = None, label: str = '', expected: str = WHOLE) -> Iterator[Tree]:
@@ -81,48 +68,40 @@ def open_tree(path: Path, inner: IO[bytes] | None = None, label: str = '', expec
     label = label or str(path)
     with ExitStack() as stack:
         with explain_read_errors(label, expected):
+            members: Iterable[Any]
             if path.is_dir() or path.suffix == '.mat':
                 base, found = (path, sorted(path.rglob('*'))) if path.is_dir() else (path.parent, [path])
                 sizes = {file.relative_to(base).as_posix(): file.stat().st_size for file in found if file.is_file()}
                 tree = Tree(label, sizes, lambda name: (base / name).open('rb'))
             elif inner is None and zipfile.is_zipfile(path):
                 archive = stack.enter_context(zipfile.ZipFile(path))
-                tree = checked_tree(label, map(zip_member, archive.infolist()), archive.open)
+                kinds = ((each, stat.S_IFMT(each.external_attr >> 16) in PLAIN_ZIP) for each in archive.infolist())
+                members = ((each.filename, each.file_size, each.is_dir(), plain, each) for each, plain in kinds)
+                tree = checked_tree(label, members, archive.open)
             else:
                 tar = stack.enter_context(tarfile.open(None if inner else path, fileobj=inner))
-                tree = checked_tree(label, map(tar_member, tar), tar.extractfile)
+                members = ((each.name, each.size, each.isdir(), each.type in PLAIN_TAR, each) for each in tar)
+                tree = checked_tree(label, members, tar.extractfile)
                 while tar.fileobj.read(CHUNK):  # type: ignore[union-attr]
                     pass  # a compressed archive has its checksum at the end
         yield tree
 
 
-Member = tuple[str, int, bool, bool, Any]  # name, size, is it a folder, is it plain, what the library has of it
+def checked_tree(label: str, members: Iterable[Any], open_member: Callable[[Any], Any]) -> Tree:
+    """Refuse an archive if any member leads out of the target or is a link: Python's data filter lets some in.
 
-
-def tar_member(found: tarfile.TarInfo) -> Member:
-    """Return what is to be known of a member of a tar archive."""
-    return found.name, found.size, found.isdir(), found.type in PLAIN_TAR, found
-
-
-def zip_member(found: zipfile.ZipInfo) -> Member:
-    """Return what is to be known of a member of a zip archive."""
-    is_plain = stat.S_IFMT(found.external_attr >> 16) in PLAIN_ZIP and not found.flag_bits & ENCRYPTED
-    return found.filename, found.file_size, found.is_dir(), is_plain, found
-
-
-def checked_tree(label: str, members: Iterable[Member], open_member: Callable[[Any], Any]) -> Tree:
-    """Refuse an archive if any member leads out of the target or is a link: Python's data filter lets some in."""
-    files = {}
+    A member is its name, its size, whether it is a folder, whether it is plain, and what the library has of it.
+    """
+    sizes, found = {}, {}
     for name, size, is_folder, is_plain, member in members:
-        path = PurePosixPath(name)
-        if path.is_absolute() or '..' in path.parts or '\\' in name or any(':' in part for part in path.parts[:1]):
+        path = PureWindowsPath(name)  # knows all ways out, those of other systems too
+        if path.anchor or '..' in path.parts or '\\' in name:
             raise DataError(f'{label} holds {name!r}, which leads out of the target folder; it is not unpacked')
         if not is_plain:
-            got = 'a link or a device (or an encrypted file)'
-            raise DataError(f'{label} holds {name!r}, expected plain files, got {got}; it is not unpacked')
+            raise DataError(f'{label} holds {name!r}, expected plain files, got a link or a device; it is not unpacked')
         if not is_folder:
-            files[path.as_posix()] = size, member
-    return Tree(label, {name: size for name, (size, _) in files.items()}, lambda name: open_member(files[name][1]))
+            sizes[path.as_posix()], found[path.as_posix()] = size, member
+    return Tree(label, sizes, lambda name: open_member(found[name]))
 
 
 @contextmanager
@@ -135,24 +114,35 @@ def explain_read_errors(label: str, expected: str = WHOLE) -> Iterator[None]:
         raise DataError(f'{label} cannot be read: expected {expected}, {hint}') from error
 
 
-def require_file(path: Path, option: str, expected: str) -> None:
-    """Refuse a path on the command line that is no file."""
-    if not path.is_file():
-        got = 'a folder' if path.is_dir() else 'no such file'
-        raise DataError(f'{option} {path}: expected {expected}, got {got}; give the path of the downloaded file')
-
-
 def verify_hash(path: Path, expected: str, name: str) -> None:
-    """Refuse a file that is not the official one."""
-    algorithm = ALGORITHMS[len(expected)]
+    """Refuse a file that is not the official one; joined by ' or ', several can be."""
+    algorithm = ALGORITHMS[len(expected.split(' or ')[0])]
     digest = hashlib.new(algorithm, usedforsecurity=False)
     with explain_read_errors(str(path), name), path.open('rb') as file:
         chunks = iter(lambda: file.read(CHUNK), b'')
         for chunk in track(chunks, path.stat().st_size // CHUNK + 1, f'checking the {algorithm} of {name}'):
             digest.update(chunk)
-    if (got := digest.hexdigest()) != expected:
+    if (got := digest.hexdigest()) not in expected.split(' or '):
         todo = 'download it again, or add --no-verify if it is meant to differ'
         raise DataError(f'{path} is not the official {name}: expected {algorithm} {expected}, got {got}; {todo}')
+
+
+def unpack(parts: Iterable[tuple[Tree, Mapping[str, Path]]], folder: Path, size: int, what: str) -> tuple[int, int]:
+    """Write files of trees to their paths, unless one of the right size is there; return how many were, and are."""
+    written = total = 0
+    check_target(folder, size)
+    with Progress(what, size) as progress:
+        for tree, targets in parts:
+            for name in (name for name in tree.sizes if name in targets):
+                path = targets[name]
+                with explain_write_errors(path):
+                    there = path.is_file() and path.stat().st_size == tree.sizes[name]
+                if not there:
+                    write_file(path, tree.read(name))
+                written, total = written + (not there), total + 1
+                progress.advance(tree.sizes[name])
+        progress.update(size)  # the headers of an archive in another are not counted on the way
+    return written, total
 
 
 def write_file(path: Path, content: bytes) -> None:

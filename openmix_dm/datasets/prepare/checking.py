@@ -1,18 +1,17 @@
 """Look through folders and lists of images, and report what is wrong with them."""
 
 import importlib.util
-import os
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from openmix_dm.datasets.image_folder import EXTENSIONS, SPLITS, list_folders
 from openmix_dm.datasets.image_list import read_list
 from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.errors import DataError
-from openmix_dm.utils.progress import Progress
+from openmix_dm.utils.progress import track
 
 BATCH = 256
 Findings = tuple[list[str], list[Path]]  # what is wrong, and the images that were found
@@ -26,15 +25,10 @@ def several(problem: str, names: Sequence[str], shown: int = 10) -> list[str]:
 
 def list_undecodable(images: Sequence[Path]) -> list[str]:
     """Return a line for each image that cannot be decoded."""
-    problems: list[str] = []
     # OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it.
     find_problem = partial(decoding_problem, decoder='simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2')
-    # Decoding leaves Python's lock, so threads are enough; by batches, since a million futures would fill the memory.
-    with Progress('decoding', len(images)) as progress, ThreadPoolExecutor(os.cpu_count()) as pool:
-        for start in range(0, len(images), BATCH):
-            problems += filter(None, pool.map(find_problem, images[start : start + BATCH]))
-            progress.update(min(start + BATCH, len(images)))
-    return problems
+    with ThreadPool() as pool:  # decoding leaves Python's lock, so threads are enough
+        return [*filter(None, track(pool.imap(find_problem, images, BATCH), len(images), 'decoding'))]
 
 
 def decoding_problem(path: Path, decoder: str) -> str:
@@ -55,21 +49,17 @@ def check_folder(root: Path, splits: Sequence[str] = SPLITS) -> Findings:
     problems, images = [], []
     for split, classes in found.items():
         files = [file for name in classes for file in sorted((root / split / name).iterdir())]
-        read = [file for file in files if is_image(file)]
+        read = [file for file in files if file.name.lower().endswith(EXTENSIONS)]
         print(f'{split}: {len(classes):,} classes, {len(read):,} images in {root}', flush=True)
         beside = sorted(entry for entry in (root / split).iterdir() if entry.name not in classes)
-        print_notes(split, classes, beside + [file for file in files if not is_image(file)])
+        skipped = [file for file in files if not file.name.lower().endswith(EXTENSIONS)]
+        print_notes(split, classes, beside + skipped)
         # Labels are the places of the sorted folders: one folder too few shifts all that follow.
         problems += several(f'{split}: missing class folders', sorted(known - {*classes}))
         empty = sorted({*classes} - {file.parent.name for file in read})
         problems += several(f'{split}: classes without images', empty)
         images += read
     return problems, images
-
-
-def is_image(path: Path) -> bool:
-    """Tell an image by its name, as loaders do."""
-    return path.name.lower().endswith(EXTENSIONS)
 
 
 def print_notes(split: str, classes: Sequence[str], skipped: Sequence[Path]) -> None:

@@ -2,8 +2,9 @@
 
 import os
 import shlex
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from openmix_dm.datasets.prepare.archives import Tree, check_target, open_tree, require_file, verify_hash
+from openmix_dm.datasets.prepare.archives import Tree, check_target, open_tree, verify_hash, write_file
 from openmix_dm.datasets.prepare.checking import Findings, several
 from openmix_dm.datasets.prepare.download import fetch
+from openmix_dm.datasets.reading.index_cache import FOLDER as NOTES
+from openmix_dm.datasets.splits.labelled import standard_splits
+from openmix_dm.datasets.splits.split_files import FOLDER as SPLITS
+from openmix_dm.datasets.splits.split_files import PACKAGE
 from openmix_dm.errors import DataError
 
 
@@ -38,6 +43,7 @@ class DataSet(ABC):
     hashes: ClassVar[dict[str, str]] = {}  # of the published archives by their names; '' if it is not known
     unpacked: tuple[str, ...] = ()  # one of these in root tells that the archives were unpacked there
     url = ''  # of the archive, if it can be downloaded
+    fetch = staticmethod(fetch)  # what downloads it to a path
     how_to_get = ''  # else what to do, with places for {root}
     devkit = ''  # file name of what comes beside the archives
     mirrors: ClassVar[dict[str, 'DataSet']] = {}  # the same out of other sources, by their names
@@ -50,14 +56,16 @@ class DataSet(ABC):
         """Yield the archives that were given, or root if they were unpacked there, or the download."""
         if len(request.archives) > len(self.hashes):
             raise DataError(f'--archive: expected {", ".join(self.hashes)} alone, got {len(request.archives)} files')
-        for path in (path for path in request.archives if not path.is_dir()):
-            require_file(path, '--archive', ' or '.join(self.hashes))
-            name = path.name if len(self.hashes) > 1 else next(iter(self.hashes))  # a single one may be renamed
-            if request.verify and self.hashes.get(name):
-                verify_hash(path, self.hashes[name], name)
+        for path in request.archives:
+            known = {path.name: self.hashes[path.name]} if path.name in self.hashes else self.hashes  # it was renamed
+            if not path.is_file() and not path.is_dir():
+                why = f'expected {" or ".join(known)}, got no such file; give the path of the downloaded file'
+                raise DataError(f'{path} cannot be read: {why}')
+            if request.verify and path.is_file() and all(known.values()):
+                verify_hash(path, ' or '.join(known.values()), ' or '.join(known))
         unpacked = any((request.root / name).exists() for name in self.unpacked)
         for path in request.archives or ([request.root] if unpacked else self.download(request.root)):
-            with open_tree(path) as tree:
+            with open_tree(path, expected=' or '.join(self.hashes)) as tree:
                 yield tree
 
     def download(self, root: Path) -> Iterator[Path]:
@@ -69,7 +77,7 @@ class DataSet(ABC):
         path = root / 'downloads' / name
         check_target(path.parent, 0)
         if not path.is_file():
-            self.fetch(path)
+            self.fetch(self.url, path)
         try:
             verify_hash(path, expected, name)
         except DataError:
@@ -78,33 +86,37 @@ class DataSet(ABC):
         yield path
         discard(path)
 
-    def fetch(self, path: Path) -> None:
-        """Download the archive to a path."""
-        fetch(self.url, path)
+    def finish(self, request: Request, classes: list[str], labels: Mapping[str, np.ndarray], how: str) -> str:
+        """Keep the splits of the paper's tables that are not part of this package; return what is there now."""
+        for file, content in (standard_splits(self.name, labels['train']) if request.verify else {}).items():
+            path = request.root / SPLITS / file
+            if not (PACKAGE / file).is_file() and not path.is_file():
+                write_file(path, content)
+        counts = ', '.join(f'{len(of):,} {split}' for split, of in labels.items())
+        return f'{self.title}: {counts} images of {len(classes)} classes in {request.root} ({how})'
 
     def load(self, root: Path) -> tuple[dict[str, Any], list[str]]:
-        """Return the splits that the loader takes, and what is wrong with them or with others."""
+        """Return the splits that the loader takes, and what is wrong with the others."""
+        shutil.rmtree(root / NOTES, ignore_errors=True)  # hashes that were right before are to be looked at again
         loaded, problems = {}, []
         for split in self.counts:
             try:
                 loaded[split] = self.loader(str(root.absolute()), split)
-                problems += self.damage(root, split, loaded[split])
             except DataError as error:
                 problems.append(str(error))
         return loaded, list(dict.fromkeys(problems))  # some are the same for all splits
 
-    def damage(self, root: Path, split: str, data: Any) -> list[str]:
-        """Return what is wrong although the loader takes it."""
-        return []
-
     def check(self, root: Path) -> Findings:
         """Print how much is there; return what is wrong with it, and the image files."""
         loaded, problems = self.load(root)
+        images: list[Path] = []
         for split, data in loaded.items():
             print(f'{split}: {len(data.classes):,} classes, {len(data):,} images in {root}', flush=True)
             problems += self.count_problems(split, data.classes, data.labels)
-        images = [data.folder / os.fsdecode(path) for data in loaded.values() for path in getattr(data, 'paths', [])]
-        return problems, [image for image in images if image.is_file()]
+            found = {os.fsdecode(path): data.folder / os.fsdecode(path) for path in getattr(data, 'paths', ())}
+            problems += several(f'{split}: missing files', [name for name in found if not found[name].is_file()])
+            images += filter(Path.is_file, found.values())
+        return problems, images
 
     def count_problems(self, split: str, classes: list[str], labels: Any) -> list[str]:
         """Compare the images that each class has with the published numbers."""

@@ -18,33 +18,30 @@ BROKEN = (urllib.error.URLError, http.client.HTTPException, TimeoutError, Connec
 
 def fetch(url: str, path: Path) -> None:
     """Download a file; a broken download goes on where it stopped, in this command or the next."""
-    part = path.with_name(f'{path.name}.part')
+    part, failure = path.with_name(f'{path.name}.part'), None
     for attempt in range(TRIES):
+        time.sleep(PAUSE * 2**attempt if attempt else 0)
         try:
             transfer(url, part)
-            break
+            part.replace(path)
+            return
         except BROKEN as error:
-            if attempt == TRIES - 1 or isinstance(error, urllib.error.HTTPError):  # the server has spoken
-                raise DataError(
-                    f'{url} cannot be downloaded ({error}); the same command goes on where this one stopped, '
-                    f'or get {path.name} where there is a network and give it by --archive'
-                ) from error
-            time.sleep(PAUSE * 2**attempt)
-    part.replace(path)
+            failure, code = error, getattr(error, 'code', None)
+            if code == NOT_SATISFIABLE:  # the server has nothing that comes after the part: it is of another file
+                part.unlink(missing_ok=True)
+            elif code:  # the server has spoken
+                break
+    raise DataError(
+        f'{url} cannot be downloaded ({failure}); the same command goes on where this one stopped, '
+        f'or get {path.name} where there is a network and give it by --archive'
+    ) from failure
 
 
 def transfer(url: str, part: Path) -> None:
     """Append to a file what it lacks; begin again where the server cannot go on in the middle."""
     have = part.stat().st_size if part.is_file() else 0
     request = urllib.request.Request(url, headers={'Range': f'bytes={have}-'} if have else {})
-    try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT)
-    except urllib.error.HTTPError as error:
-        if error.code != NOT_SATISFIABLE:
-            raise
-        part.unlink()  # the server has nothing that comes after it
-        raise ConnectionError('the file has changed on the server') from error
-    with response:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
         have = have if response.status == PARTIAL else 0
         length = int(response.headers.get('Content-Length') or 0)
         check_target(part.parent, length)

@@ -1,27 +1,27 @@
 """CUB-200-2011, FGVC-Aircraft and Stanford Cars: unpacked images, and index files made of the published lists.
 
-torchvision reads two of them too, but keeps paths and labels to itself, and names no file or line that is wrong.
+torchvision reads two of them too, but not with all cars in one folder, and it names no file or line that is wrong.
 """
 
 import re
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from openmix_dm.datasets import fine_grained as loaders
-from openmix_dm.datasets.prepare.archives import Tree, check_target, open_tree, write_file
+from openmix_dm.datasets.image_list import read_list
+from openmix_dm.datasets.prepare.archives import Tree, open_tree, unpack, write_file
 from openmix_dm.datasets.prepare.checking import several
 from openmix_dm.datasets.prepare.data_set import DataSet, Request
-from openmix_dm.datasets.prepare.standard_splits import store_splits, take_lists
+from openmix_dm.datasets.splits.labelled import SEEDS
+from openmix_dm.datasets.splits.split_files import FOLDER, SplitName, encode
 from openmix_dm.errors import DataError
-from openmix_dm.utils.progress import Progress
 
 CUB, FGVC = 'CUB_200_2011', 'fgvc-aircraft-2013b/data'
 TEST_LABELS, ALL_LABELS = 'cars_test_annos_withlabels.mat', 'cars_annos.mat'
-Samples = list[tuple[str, int]]  # path below root and label of each image
-Lists = tuple[list[str], dict[str, Samples]]  # classes, and samples by split
+PERCENT = (15, 30, 50)  # of the training images, in the lists of Self-Tuning
+Lists = tuple[list[str], dict[str, dict[str, int]]]  # classes; by split, the label of each image by its path below root
 
 
 class FineGrained(DataSet):
@@ -39,40 +39,45 @@ class FineGrained(DataSet):
         written = sum(self.unpack(tree, root) for tree in self.open(request))
         with open_tree(root) as tree:
             classes, splits = self.read(tree)
+        labels = {split: np.array([*samples.values()], dtype=np.int64) for split, samples in splits.items()}
         problems = []
         for split, samples in splits.items():
-            wrong = [f'{path} ({label})' for path, label in samples if not 0 <= label < len(classes)]
+            wrong = [f'{path} ({label})' for path, label in samples.items() if not 0 <= label < len(classes)]
             problems += several(f'{split}: labels out of range (0 to {len(classes) - 1})', wrong)
-            problems += several(f'{split}: missing files', [path for path, _ in samples if path not in tree.sizes])
-            if request.verify and not wrong:
-                problems += self.count_problems(split, classes, [label for _, label in samples])
+            problems += several(f'{split}: missing files', [path for path in samples if path not in tree.sizes])
+            problems += self.count_problems(split, classes, labels[split]) if request.verify and not wrong else []
         if problems:
             raise DataError(f'{root} does not hold {self.title}: {"; ".join(problems)}')
         for split, samples in splits.items():
-            write_file(root / f'{split}.txt', ''.join(f'{path} {label}\n' for path, label in samples).encode())
+            write_file(root / f'{split}.txt', ''.join(f'{path} {label}\n' for path, label in samples.items()).encode())
         write_file(root / 'classes.txt', ''.join(f'{name}\n' for name in classes).encode())
-        labels = np.array([label for _, label in splits['train']])
-        lists = take_lists(root, self.name, [path for path, _ in splits['train']], labels)
-        if request.verify:
-            store_splits(root, self.name, labels)
-        counts = ', '.join(f'{len(samples):,} {split}' for split, samples in splits.items())
-        used = f', labelled images from {", ".join(lists)}' if lists else ''
-        return f'{self.title}: {counts} images of {len(classes)} classes in {root} ({written:,} files written{used})'
+        taken = self.take_lists(root, [*splits['train']], labels['train'])
+        return self.finish(request, classes, labels, f'{written:,} files written{taken}')
 
     def unpack(self, tree: Tree, root: Path) -> int:
         """Write the files with a wanted name below root, unless a file of the right size is there; return how many."""
         targets = {name: root / name for name in tree.sizes if re.fullmatch(self.wanted, name)}
         if not targets:
             raise DataError(f'{tree.label} has nothing like {self.wanted}; expected the published layout')
-        total = sum(tree.sizes[name] for name in targets)
-        check_target(root, total)
-        with Progress('unpacking', total) as progress:
-            return tree.unpack(targets, progress)
+        return unpack([(tree, targets)], root, sum(tree.sizes[name] for name in targets), 'unpacking')[0]
 
-    def damage(self, root: Path, split: str, data: Any) -> list[str]:
-        """Look for each image that is listed."""
-        paths = [path.decode() for path in data.paths]
-        return several(f'{split}: missing files', [path for path in paths if not (root / path).is_file()])
+    def take_lists(self, root: Path, paths: list[str], labels: np.ndarray) -> str:
+        """Make splits of Self-Tuning's lists, where root/train_{15,30,50}.txt are there; say which were.
+
+        A list is one fixed draw, so it stands for each seed. Its images are found by their file names.
+        """
+        places = {Path(path).name: place for place, path in enumerate(paths)}
+        lists = {root / f'train_{percent}.txt': percent / 100 for percent in PERCENT}
+        found = {path: share for path, share in lists.items() if path.is_file()}
+        for path, share in found.items():
+            names = [Path(name).name for name in read_list(path)[0]]
+            if unknown := [name for name in names if name not in places]:
+                raise DataError(f'{path} lists {unknown[0]}, which is no training image of {self.name}')
+            indices = np.unique([places[name] for name in names])
+            for seed in SEEDS:
+                split = SplitName(self.name, None, share, seed, balanced=True)
+                write_file(root / FOLDER / split.file, encode(split, labels, indices, source=path.name))
+        return f', labelled images from {", ".join(path.name for path in found)}' if found else ''
 
 
 def read_table(tree: Tree, name: str, expected: str, value: str = r'\S.*?') -> dict[str, str]:
@@ -106,10 +111,10 @@ class CUB200(FineGrained):
         if not images.keys() == labels.keys() == training.keys():
             three = 'images.txt, image_class_labels.txt and train_test_split.txt'
             raise DataError(f'{tree.label}: {three} list different images')
-        splits: dict[str, Samples] = {'train': [], 'test': []}
+        splits: dict[str, dict[str, int]] = {'train': {}, 'test': {}}
         for number in sorted(images, key=int):
-            sample = f'{CUB}/images/{images[number]}', int(labels[number]) - 1
-            splits['train' if training[number] == '1' else 'test'].append(sample)
+            split = 'train' if training[number] == '1' else 'test'
+            splits[split][f'{CUB}/images/{images[number]}'] = int(labels[number]) - 1
         return [names[number] for number in sorted(names, key=int)], splits
 
 
@@ -130,11 +135,11 @@ class Aircraft(FineGrained):
         splits = {}
         for split, file in (('train', 'images_variant_trainval.txt'), ('test', 'images_variant_test.txt')):
             found = read_table(tree, f'{FGVC}/{file}', 'the number of an image and a variant')
-            for image, variant in found.items():
-                if variant not in variants:
-                    why = f'image {image} has the variant {variant!r}, which variants.txt has not'
+            for image, name in found.items():
+                if name not in variants:
+                    why = f'image {image} has the variant {name!r}, which variants.txt has not'
                     raise DataError(f'{tree.label}: {file}: {why}')
-            splits[split] = [(f'{FGVC}/images/{image}.jpg', variants.index(name)) for image, name in found.items()]
+            splits[split] = {f'{FGVC}/images/{image}.jpg': variants.index(name) for image, name in found.items()}
         return variants, splits
 
 
@@ -163,14 +168,14 @@ class Cars(FineGrained):
 
     def read(self, tree: Tree) -> Lists:
         """Return the images of either layout; the classes of the files start at 1."""
-        splits: dict[str, Samples] = {'train': [], 'test': []}
+        splits: dict[str, dict[str, int]] = {'train': {}, 'test': {}}
         if ALL_LABELS in tree.sizes:
             for path, label, test in tree.rows(ALL_LABELS, 'annotations', 'relative_im_path', 'class', 'test'):
-                splits['test' if test else 'train'].append((str(path), int(label) - 1))
+                splits['test' if test else 'train'][str(path)] = int(label) - 1
             return [str(name) for name in tree.rows(ALL_LABELS, 'class_names')], splits
         if TEST_LABELS not in tree.sizes:
             raise DataError(f'{tree.label} has neither {TEST_LABELS} nor {ALL_LABELS}; give one of them by --archive')
         for split, file in (('train', 'devkit/cars_train_annos.mat'), ('test', TEST_LABELS)):
             rows = tree.rows(file, 'annotations', 'fname', 'class')
-            splits[split] = [(f'cars_{split}/{name}', int(label) - 1) for name, label in rows]
+            splits[split] = {f'cars_{split}/{name}': int(label) - 1 for name, label in rows}
         return [str(name) for name in tree.rows('devkit/cars_meta.mat', 'class_names')], splits

@@ -26,7 +26,7 @@ from openmix_dm.mixers.automix.momentum import MomentumNetwork, Progress
 from openmix_dm.mixers.base import Lam, Mixer, per_row
 from openmix_dm.mixers.partner import Partner, both, draw_partner
 from openmix_dm.registry import MIXERS
-from openmix_dm.structures import MixedPair, Probe
+from openmix_dm.structures import FurtherBatch, MixedPair, MixTarget, Probe
 from openmix_dm.utils.checks import in_range, non_negative, positive
 from openmix_dm.utils.modules import full_precision
 
@@ -154,7 +154,13 @@ class AutoMix(Mixer):
         mixed = partner.blend(inputs, mask.to(inputs.dtype))
         learning = self.training and torch.is_grad_enabled() and labels is not None
         losses = self.learn(inputs, labels, own) if learning and labels is not None else {}
-        return MixedPair(mixed, rows, mask, losses=losses, clean=self.clean_weight)
+        return MixedPair(mixed, rows, mask, losses=losses, further=self.clean_batch(inputs, labels))
+
+    def clean_batch(self, inputs: Tensor, labels: Tensor | None) -> tuple[FurtherBatch, ...]:
+        """Return the images as they were, by which the model is trained besides, if it is."""
+        if not self.clean_weight or labels is None:
+            return ()
+        return (FurtherBatch('clean', inputs, MixTarget.hard(labels), self.clean_weight),)
 
     def learn(self, inputs: Tensor, labels: Tensor, features: Tensor) -> dict[str, Tensor]:
         """Return the losses of the mix block on a draw of its own; nothing but the block gets a gradient from them."""

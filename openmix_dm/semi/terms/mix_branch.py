@@ -37,7 +37,8 @@ class MixBranch(Term):
         masked: leave out rows of lu whose pseudo-label is not trusted; the mean still divides by all rows.
             Default: True.
         where: pass of the mixtures. The default is one of their own that moves no statistics, so that the method that
-            they are added to stays as it is. Default: 'mix'.
+            they are added to stays as it is. A method without pseudo-labels gets a `Labeler` with where='guess', which
+            moves none either. Default: 'mix'.
         loss: config of another loss over mixed labels, instead of eta; lu has its `own_side`. Default: None.
 
     Example:

@@ -37,6 +37,6 @@ def image_mixer(config: dict[str, Any]) -> Mixer:
             batches = [mixer(images, labels) for _ in range(TRIALS)]
         except (TypeError, ValueError) as error:
             raise ValueError(f'{type(mixer).__name__} cannot mix across streams: {error}') from error
-    if any(batch.hidden is not None or batch.relabel is not None for batch in batches):
+    if any(batch.hidden is not None or batch.after is not None or not batch.target.is_pair for batch in batches):
         raise ValueError(f'{type(mixer).__name__} leaves work to the network and cannot mix across streams; use Mixup')
     return mixer

@@ -80,8 +80,8 @@ def ours(results: Results, cell: Cell | None, grid: Grid) -> Entry:
 
 
 def paper(cell: Cell | None) -> Entry:
-    """Return the paper's number."""
-    if cell is None:
+    """Return the paper's number; nothing for a training of ours that it does not have."""
+    if cell is None or (cell.printed is None and cell.config is not None):
         return Entry(kind='paper')
     std = '' if cell.printed_std is None else f'± {cell.printed_std:.2f}'
     return Entry('-' if cell.printed is None else f'{cell.printed:.2f}', std, kind='paper')

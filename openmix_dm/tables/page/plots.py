@@ -72,11 +72,18 @@ def effect(results: Results) -> str:
         if points:
             x, y, std = zip(*points, strict=True)
             low, high = ([b + sign * s for b, s in zip(y, std, strict=True)] for sign in (-1, 1))
-            lines.append(Line(column, x, y, low, high))
+            lines.append(Line(column, x, y, low, high, printed_points(results, column, rows, number)))
     if not lines:
         raise ConfigError(f'{table.name} has no results yet: python tools/table.py run {table.name}')
     bounds = [value for line in lines for bound in (line.low, line.high) for value in bound]
+    bounds += [value for line in lines for _, value in line.printed]
     metric = table.runnable()[0].metric
     y_label = f'{"top-1" if metric == "top1" else metric}{unit_of(metric)}'
     x_label = f'{table.axis} (bars: ± deviation over seeds)'
     return to_svg(line_chart(table.title.split(':')[0], lines, x_label, y_label, (min(bounds), max(bounds)), rows))
+
+
+def printed_points(results: Results, column: str, rows: list[str], number: int) -> list[tuple[float, float]]:
+    """Return the numbers that the paper prints for cells of a curve, each at the place of ours."""
+    cells = results.column(column)
+    return [(rows.index(cell.row) + ASIDE * number, cell.printed) for cell in cells if cell.printed is not None]

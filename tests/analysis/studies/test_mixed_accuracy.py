@@ -1,3 +1,4 @@
+import matplotlib
 import pytest
 import torch
 from reference.mixed import slow_hits
@@ -40,6 +41,14 @@ def test_cut_images_are_binned_by_what_they_show_and_the_same_for_all(tmp_path):
     assert len(set(counts)) > 1  # boxes are cut off at the border
     torch.rand(1)
     assert twice == study('mixed-accuracy', tmp_path / 'b.png', *arguments)
+
+
+def test_too_few_images_are_said_to_be_and_the_legend_stays(tmp_path):
+    with matplotlib.rc_context({'svg.fonttype': 'none'}):  # letters stay letters
+        study('mixed-accuracy', tmp_path / 'a.svg', digits_run(), '--names', 'Ours', '--limit', 20, '--mixers', 'Mixup')
+    drawn = (tmp_path / 'a.svg').read_text()
+    assert drawn.count('fewer than 30 images at each lam') == 2
+    assert '>Ours</text>' in drawn
 
 
 def test_mistakes_are_refused(tmp_path, capsys):

@@ -12,7 +12,6 @@ import pytest
 from openmix_dm.datasets.prepare import archives
 from openmix_dm.datasets.prepare.imagenet import refuse_others
 from openmix_dm.errors import DataError, ResourceError
-from openmix_dm.utils.progress import Progress
 
 
 def make_tar(path: Path, *members: tuple[str, bytes]) -> Path:
@@ -25,9 +24,9 @@ def make_tar(path: Path, *members: tuple[str, bytes]) -> Path:
 
 
 def unpack_all(path: Path, target: Path) -> int:
-    with archives.open_tree(path) as tree, Progress('unpacking', 1) as progress:
+    with archives.open_tree(path) as tree:
         refuse_others(tree, r'[a-z]+\.txt')
-        return tree.unpack({name: target / name for name in tree.sizes}, progress)
+        return archives.unpack([(tree, {name: target / name for name in tree.sizes})], target, 1, 'unpacking')[0]
 
 
 def test_files_are_unpacked_and_folders_are_passed_over(tmp_path):

@@ -89,6 +89,12 @@ def test_a_part_that_is_as_long_or_longer(url, tmp_path, extra):
     assert get(url, tmp_path).read_bytes() == CONTENT
 
 
+def test_a_server_that_refuses_every_range_is_no_crash(url, tmp_path):
+    Server.content = b''
+    with pytest.raises(DataError, match='416'):
+        get(url, tmp_path)
+
+
 def test_failures_say_what_to_do(url, tmp_path):
     with pytest.raises(DataError, match=r'404.*get file\.bin where there is a network and give it by --archive'):
         get(url, tmp_path, 'gone')

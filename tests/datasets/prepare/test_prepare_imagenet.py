@@ -1,5 +1,6 @@
 """tools/prepare_data.py imagenet, on small archives in the layout of the official ones."""
 
+import hashlib
 import io
 import tarfile
 from pathlib import Path
@@ -171,3 +172,13 @@ def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err
     assert files_below(root_dir) == {}
+
+
+def test_a_renamed_archive_must_be_one_of_the_official_ones(tmp_path, root_dir, train, monkeypatch, capsys):
+    renamed = train.rename(tmp_path / 'imagenet.tar')
+    assert run(root_dir, renamed, verify=True) == 3
+    assert f'{Published.hashes[DEVKIT]} or {Published.hashes[TRAIN]} or ' in capsys.readouterr().err
+    assert not root_dir.exists()
+    digest = hashlib.md5(renamed.read_bytes()).hexdigest()
+    monkeypatch.setattr(Published, 'hashes', {**Published.hashes, TRAIN: digest})
+    assert run(root_dir, renamed, verify=True) == 0

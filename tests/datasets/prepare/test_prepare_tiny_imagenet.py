@@ -6,7 +6,7 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import TinyImageNet
-from openmix_dm.datasets.prepare.tiny_imagenet import TinyImageNet as Published
+from openmix_dm.datasets.prepare.small_images import TinyImageNet as Published
 
 PLACE = 'tiny-imagenet-200'
 

@@ -1,0 +1,4 @@
+# Figure A2, ImageNet-1k, ResNet-34, RSB A3, 100 epochs, Mixup with DM(BCE), not printed (t 0.5, xi 1, alpha 0.2).
+_base_ = 'r50-rsb_mixup_dmbce.py'
+
+model = dict(backbone=dict(name='resnet34'))
