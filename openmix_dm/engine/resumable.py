@@ -142,7 +142,10 @@ class ResumableRunner(Runner):
     def load_weights(self, path: str | Path, state: dict[str, Any], ema: bool = False) -> None:
         """Load the weights of a checkpoint, or its averaged ones; every key has to fit."""
         model: Any = self.bare_model
-        missing = fill_model(model, weights_in(state, ema), path, training=self._train_loop is not None)
+        training = self._train_loop is not None
+        missing = fill_model(model, weights_in(state, ema), path, training)
         self.mixer_is_loaded = not any(key.startswith('mixer.') for key in missing)
         if not self.mixer_is_loaded:
             model.mixer.attach(model)  # a learned mixer starts from these weights
+        if training and hasattr(model, 'start_parts'):
+            model.start_parts(missing)  # so do the teachers and heads of semi-supervised methods

@@ -1,7 +1,7 @@
 """A classifier that learns from labelled and unlabelled images; nothing here knows any one method."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,9 +14,10 @@ from openmix_dm.datasets.samplers.stream_batches import StreamSamples
 from openmix_dm.datasets.streams import StreamFacts
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import BACKBONES, HEADS, MODELS, SEMI_PARTS, TERMS, Built
-from openmix_dm.semi.executor import Pass, Plan, execute, read_passes
+from openmix_dm.semi.executor import Pass, Plan, check_teacher, execute, read_passes
 from openmix_dm.semi.labeler import Labeler
-from openmix_dm.semi.step_parts import Labelled, Part, PseudoLabels, Step, Unlabelled
+from openmix_dm.semi.momentum_teacher import MomentumTeacher
+from openmix_dm.semi.step_parts import Labelled, Outputs, Part, PseudoLabels, Step, Unlabelled
 from openmix_dm.semi.stream_preprocessor import StreamPreprocessor
 from openmix_dm.semi.terms import Term
 from openmix_dm.utils.modules import evaluating
@@ -30,7 +31,7 @@ class SemiClassifier(BaseModel):
     """Train a network on a labelled and an unlabelled stream by a sum of terms (docs/semi.md).
 
     In each step the terms plan which images go through the network, the network runs, the labeler makes pseudo-labels
-    of its predictions, and the terms return their losses. Labeler and terms are no part of what is evaluated.
+    of its predictions, and the terms return their losses. Labeler, terms and teacher are no part of what is evaluated.
 
     Args:
         backbone: config of the network from images to features.
@@ -41,12 +42,16 @@ class SemiClassifier(BaseModel):
         passes: changes of, and additions to, the ways through the network (`executor.PASSES`). Default: None.
         data_preprocessor: config of the preprocessor of images, which every view of both streams goes through.
             Default: None.
+        teacher_decay: of an average of backbone and head, which the pass 'teacher' goes through: decay * teacher +
+            (1 - decay) * network, at the start of each iteration. It normalises by the batch, like the network, and
+            makes the pseudo-labels with labeler=dict(where='teacher'), as in the released DMixMatch; it is not what
+            EmaHook evaluates. None: no teacher. Default: None.
 
     Example:
         model = dict(type='SemiClassifier', backbone=backbone, head=head, terms=dict(labelled=dict(type='Supervised')))
     """
 
-    training_only = ('labeler', 'terms')  # not part of what is evaluated
+    training_only = ('labeler', 'terms', 'teacher')  # not part of what is evaluated
     builds = {
         'backbone': BACKBONES,
         'head': Built(HEADS, filled=('in_features',)),
@@ -64,6 +69,7 @@ class SemiClassifier(BaseModel):
         labeler: dict[str, Any] | None = None,
         passes: dict[str, Any] | None = None,
         data_preprocessor: dict[str, Any] | None = None,
+        teacher_decay: float | None = None,
     ) -> None:
         images = MODELS.build(data_preprocessor) if data_preprocessor else None
         super().__init__(data_preprocessor=StreamPreprocessor(images) if images is not None else None)
@@ -76,6 +82,12 @@ class SemiClassifier(BaseModel):
             raise ConfigError('the model has no terms: nothing would be learned')
         for term in self._terms.values():
             term.attach(self)
+        self.teacher = None if teacher_decay is None else MomentumTeacher(self._network, teacher_decay)
+
+    @property
+    def _network(self) -> nn.Sequential:
+        """What the teacher is an average of."""
+        return nn.Sequential(self.backbone, self.head)
 
     @property
     def _terms(self) -> Mapping[str, Term]:
@@ -84,8 +96,16 @@ class SemiClassifier(BaseModel):
     def init_weights(self) -> None:
         """Load what the config names as pretrained; all else was initialised when it was built."""
         self.backbone.init_weights()
-        for term in self._terms.values():
-            term.init_weights(self)
+        self.start_parts(list(self.state_dict()))
+
+    def start_parts(self, missing: Sequence[str]) -> None:
+        """Let terms and teacher start from the weights that the network has, if all of their state is missing."""
+        state = list(self.state_dict())
+        for name, term in self._terms.items():
+            if {key for key in state if key.startswith(f'terms.{name}.')} <= set(missing):
+                term.init_weights(self)
+        if self.teacher is not None and any(key.startswith('teacher.') for key in missing):
+            self.teacher.copy_from(self._network)
 
     @property
     def studies(self) -> bool:
@@ -128,6 +148,7 @@ class SemiClassifier(BaseModel):
                 part.plan(step, plan)
             if self.labeler is not None:
                 self.labeler.plan(plan)
+        check_teacher(plan, self.passes, self.teacher is not None)
 
     def forward(
         self,
@@ -166,7 +187,7 @@ class SemiClassifier(BaseModel):
             finishes = {name: term.plan(step, plan) for name, term in self._terms.items()}
             asked = self.labeler.plan(plan) if self.labeler is not None else []
         with stopwatch.span('forward'):
-            outputs = execute(plan, self.passes, self.backbone, self.head, chunk=len(step.labelled.labels))
+            outputs = self._run(plan, chunk=len(step.labelled.labels))
             pseudo = self.labeler.label(step, outputs, asked) if self.labeler is not None else None
             parts: dict[str, Part] = {}
             for name, finish in finishes.items():
@@ -176,6 +197,13 @@ class SemiClassifier(BaseModel):
             **{f'term_{name}': part.value.detach() for name, part in parts.items()},
             **watch(pseudo, truth),
         }
+
+    def _run(self, plan: Plan, chunk: int) -> Outputs:
+        teacher: Any = None
+        if self.teacher is not None:
+            self.teacher.follow(self._network)  # of the last step: a saved teacher lacks nothing but this
+            teacher = self.teacher.network
+        return execute(plan, self.passes, self.backbone, self.head, chunk, teacher)
 
     def parse_losses(self, losses: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """Add up what is named `loss_*`; all else is recorded as it is."""

@@ -40,11 +40,14 @@ class Pass:
         statistics: move the running statistics of batch norm. Default: True.
         interleave: run in chunks of the labelled batch, the first of which holds a share of every chunk and is the only
             one to move the statistics (MixMatch). Default: False.
+        teacher: go through the average of the network that the model's `teacher_decay` asks for; the statistics are
+            the teacher's own. Default: False.
     """
 
     grad: bool = True
     statistics: bool = True
     interleave: bool = False
+    teacher: bool = False
 
 
 # Passes that every method may name; a model's `passes` changes them or adds others.
@@ -54,6 +57,7 @@ PASSES = {
     'apart': Pass(statistics=False),
     'mix': Pass(statistics=False),
     'rotation': Pass(statistics=False),
+    'teacher': Pass(grad=False, teacher=True),
 }
 
 
@@ -98,15 +102,37 @@ def read_passes(passes: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Pas
     return table
 
 
-def execute(plan: Plan, passes: Mapping[str, Pass], backbone: nn.Module, head: nn.Module, chunk: int) -> Outputs:
-    """Run all passes that something was asked of, those without gradient first."""
+def check_teacher(plan: Plan, passes: Mapping[str, Pass], has_teacher: bool) -> None:
+    """Refuse a pass through a teacher that is not there, and a teacher that nothing asks."""
+    asked = sorted(where for where in plan.requests if passes[where].teacher)
+    if asked and not has_teacher:
+        raise ConfigError(f"pass '{asked[0]}' goes through a teacher; say how slowly it follows: model.teacher_decay")
+    if has_teacher and not asked:
+        raise ConfigError("teacher_decay is given and nothing goes through the teacher; say labeler.where='teacher'")
+
+
+def execute(
+    plan: Plan,
+    passes: Mapping[str, Pass],
+    backbone: nn.Module,
+    head: nn.Module,
+    chunk: int,
+    teacher: nn.Sequential | None = None,
+) -> Outputs:
+    """Run all passes that something was asked of, those without gradient first.
+
+    teacher: backbone and head of the passes that go through a teacher.
+    """
+    check_teacher(plan, passes, teacher is not None)
     outputs: dict[Request, Output] = {}
     for where in sorted(plan.requests, key=lambda name: passes[name].grad):
         requests, spec = plan.requests[where], passes[where]
         images = torch.cat(list(requests.values())) if len(requests) > 1 else next(iter(requests.values()))
+        body, top = teacher if spec.teacher and teacher is not None else (backbone, head)
         with nullcontext() if spec.grad else torch.no_grad():
-            features = _run(backbone, images, spec, chunk)
-            logits = head(features)
+            features = _run(body, images, spec, chunk)
+            with counting(top, spec.statistics):
+                logits = top(features)
         sizes = [len(each) for each in requests.values()]
         for name, feature, logit in zip(requests, features.split(sizes), logits.split(sizes), strict=True):
             outputs[Request(where, name)] = Output(feature, logit)

@@ -40,13 +40,20 @@ class CosineRamp(Ramp):
 
     The factor is (1 - cos(pi * progress)) / 2.
 
+    Args:
+        falling: lower the weight from its full value to 0 instead; the factor is (1 + cos(pi * progress)) / 2.
+            Default: False.
+
     Example:
         terms = dict(unlabelled=dict(type='Consistency', ramp=dict(type='CosineRamp')))
     """
 
+    def __init__(self, falling: bool = False) -> None:
+        self.sign = 1 if falling else -1
+
     def __call__(self, progress: float) -> float:
-        """Return (1 - cos(pi * progress)) / 2."""
-        return (1 - math.cos(math.pi * progress)) / 2
+        """Return (1 - cos(pi * progress)) / 2, or with a plus."""
+        return (1 + self.sign * math.cos(math.pi * progress)) / 2
 
 
 def build_ramp(ramp: dict[str, Any] | None) -> Ramp:

@@ -60,6 +60,26 @@ def test_statistics_stay_and_the_batch_still_normalises():
     assert not torch.equal(before['running_mean'], norm.running_mean)
 
 
+def test_a_head_is_part_of_the_network():
+    network, head, passes = Spy(), nn.BatchNorm1d(3), read_passes(None)
+    before = head.running_mean.clone()
+    for where, moves in (('mix', False), ('main', True)):
+        plan, _ = plan_of({'a': (torch.randn(4, 3) + 5, where)}, passes)
+        execute(plan, passes, network, head, chunk=4)
+        assert torch.equal(head.running_mean, before) != moves
+
+
+def test_a_pass_through_a_teacher():
+    network, teacher, passes = Spy(), Spy(), read_passes(None)
+    images = {name: (torch.randn(4, 3), where) for name, where in (('a', 'main'), ('b', 'teacher'))}
+    plan, keys = plan_of(images, passes)
+    outputs = execute(plan, passes, network, nn.Identity(), chunk=4, teacher=nn.Sequential(teacher, nn.Flatten()))
+    assert (network.seen, teacher.seen) == ([(4, True, True)], [(4, False, True)])
+    assert not outputs[keys['b']].logits.requires_grad
+    with pytest.raises(ConfigError, match=r'model\.teacher_decay'):
+        execute(plan, passes, network, nn.Identity(), chunk=4)
+
+
 def test_statistics_move_again_after_an_error():
     norm = nn.BatchNorm1d(3)
     with pytest.raises(RuntimeError), counting(norm, False):
@@ -132,6 +152,7 @@ FORWARDS = {
     'flexmatch': [(20, True, True)],
     'fixmatch_mixup': [(20, True, True), (8, True, False)],
     'fixmatch_dm': [(20, True, True), (8, True, False)],
+    'fixmatch_dm-released': [(12, True, True), (8, True, False)],  # weak views go through the teacher alone
     'mixmatch_dm': [(8, False, False), (4, True, True), (4, True, False), (4, True, False), (8, True, False)],
 }  # fmt: skip
 

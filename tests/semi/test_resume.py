@@ -8,7 +8,8 @@ from support.short_runs import PowerCut, power_cut, same
 from openmix_dm.runs.checkpoints import load_file
 from openmix_dm.runs.folder import RunFolder
 
-PLAIN = ('flexmatch', 'remixmatch')  # thresholds of classes; a running mean, a head of its own and mixing
+# thresholds of classes; a running mean, a head of its own and mixing; a teacher and a head of the mixtures
+PLAIN = ('flexmatch', 'remixmatch', 'fixmatch_dm-released')
 SAVING = 'default_hooks.checkpoint.save_every_iters=2'
 
 
@@ -36,6 +37,12 @@ def test_resume_is_exact(method, tmp_path, monkeypatch):
 @pytest.mark.parametrize('method', [method for method in METHODS if method not in PLAIN])
 def test_resume_is_exact_slowly(method, tmp_path, monkeypatch):
     check(method, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_resume_is_exact_in_the_middle_of_ramps(tmp_path, monkeypatch):
+    ramps = "model.terms.mix.ll_ramp=dict(type='CosineRamp', falling=True)", 'model.terms.mix.ll_weight=0.3'
+    check('fixmatch_dm', tmp_path, monkeypatch, *ramps)
 
 
 @pytest.mark.slow

@@ -77,6 +77,8 @@ def test_ramps():
     assert cosine(0.0) == 0.0
     assert cosine(0.5) == pytest.approx(0.5)
     assert cosine(1.0) == pytest.approx(1.0)
+    falling = CosineRamp(falling=True)
+    assert [falling(t) for t in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0])
     assert build_ramp(None)(0.0) == 1.0
     with pytest.raises(ValueError, match='end'):
         LinearRamp(end=0.0)
@@ -185,6 +187,14 @@ def test_the_ramp_is_that_of_the_unlabelled_part():
     parts, _, _ = run(branch(ramp={'type': 'CosineRamp'}, lu_weight=2.0), streams(progress=0.25), guessed())
     assert parts['ll'].weight == 1.0
     assert parts['lu'].weight == pytest.approx(1 - math.cos(math.pi / 4))
+
+
+@pytest.mark.parametrize(('progress', 'factor'), [(0.0, 0.0), (0.1, 0.25), (0.4, 1.0), (0.9, 1.0)])
+def test_the_mixing_among_labelled_images_has_a_ramp_of_its_own(progress, factor):
+    term = branch(ll_ramp={'type': 'LinearRamp', 'end': 0.4}, ll_weight=0.3)
+    parts, _, _ = run(term, streams(progress=progress), guessed())
+    assert parts['ll'].weight == pytest.approx(0.3 * factor)
+    assert parts['lu'].weight == 1.0
 
 
 def test_the_branch_says_what_it_cannot_do():
