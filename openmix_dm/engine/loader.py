@@ -142,6 +142,19 @@ def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str,
     return {name: torch.stack([sample[name] for sample in samples]) for name in samples[0]}
 
 
+def first_samples(loader: DataLoader) -> Any:
+    """Return what the sampler asks for first; of two streams, a tuple of both."""
+    return next(iter(loader.batch_sampler), [])  # type: ignore[arg-type]
+
+
+def first_images(loader: DataLoader) -> Any:
+    """Return an image as a batch of one; of two streams, which cannot be taken apart, their whole first batch."""
+    dataset: Any = loader.dataset
+    samples = first_samples(loader)
+    one = samples if isinstance(samples, tuple) else samples[:1]
+    return dataset.__getitems__(one) if hasattr(dataset, '__getitems__') else collate([dataset[one[0]]])
+
+
 def stop_workers(loader: DataLoader) -> None:
     """End the workers of a loader now, while they can be told to.
 

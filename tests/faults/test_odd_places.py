@@ -30,19 +30,34 @@ def under(setup, folder, *options):
     return start('unshare', '--mount', 'sh', '-c', f'{setup} && exec {words}')
 
 
-def test_f31_tiny_shared_memory(tmp_path):
-    """/dev/shm holds no batch of the workers: exit 7 within seconds, with what to give or to lower."""
+def with_shared_memory(size, folder):
     if subprocess.run(['unshare', '--mount', 'true']).returncode:
         pytest.skip('mounts cannot be changed here')
-    mount = 'mount -t tmpfs -o size=64k tmpfs /dev/shm'
-    outcome = finish(under(mount, tmp_path / 'run', 'train_dataloader.num_workers=2'), 60)
+    mount = f'mount -t tmpfs -o size={size} tmpfs /dev/shm'
+    return finish(under(mount, folder, 'train_dataloader.num_workers=2'), 60)
+
+
+def test_f31_tiny_shared_memory(tmp_path):
+    """/dev/shm is smaller than one batch of the workers: exit 7 before the run has a folder or a worker, with what is
+    free, what is needed, and what to give or to lower."""
+    outcome = with_shared_memory('32k', tmp_path / 'run')
+    check_failed(outcome, 7, 'resources', '/dev/shm has 0.03 MB free', 'one takes 0.04 MB', '--shm-size', 'num_workers')
+    assert not (tmp_path / 'run').exists()
+
+
+def test_f31_small_shared_memory(tmp_path):
+    """/dev/shm holds one batch, but not all that workers load ahead: a warning; where a worker dies of it, exit 7 with
+    the same words, and the run goes on once there is more."""
+    outcome = with_shared_memory('64k', tmp_path / 'run')
+    assert 'batches of 0.04 MB ahead' in outcome.err
     check_failed(outcome, 7, 'resources', '/dev/shm', '--shm-size', 'num_workers')
     assert train(tmp_path / 'run', 'train_dataloader.num_workers=2', arguments=('--resume',)).code == 0
 
 
-@pytest.mark.parametrize('limit', [16, 24])
+@pytest.mark.parametrize('limit', [5, 8, 16, 24])
 def test_f32_few_open_files(limit, tmp_path):
-    """`ulimit -n 16`: exit 7 with the limit, or with what the worker that failed said."""
+    """`ulimit -n` of 5 (the config cannot be read), 8, 16 and 24: exit 7 with the limit to raise, or with what the
+    worker that failed said."""
     outcome = finish(under(f'ulimit -n {limit}', tmp_path / 'run', 'train_dataloader.num_workers=2'), 60)
     assert outcome.code == 7, outcome.err
     assert 'ulimit -n' in outcome.err or 'Too many open files' in outcome.err
