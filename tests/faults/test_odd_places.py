@@ -3,6 +3,8 @@
 import shutil
 import signal
 import subprocess
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from support.fault_cases import (
@@ -89,6 +91,39 @@ if EpochTrainLoop:
 
 def saved(folder):
     return any(folder.glob('iter_*.pth'))
+
+
+@contextmanager
+def real_disk(tmp_path):
+    """Mount a file system of a file, and give the switch that makes it fail; only root may, and only on some kernels.
+
+    An error makes ext4 read-only in mid-run, with all files open: what `mount -o remount,ro` refuses to do.
+    """
+    image, place = tmp_path / 'image', tmp_path / 'disk'
+    place.mkdir()
+    image.write_bytes(bytes(32 << 20))
+    made = (
+        subprocess.run(['mkfs.ext4', '-q', str(image)], stderr=subprocess.PIPE) if shutil.which('mkfs.ext4') else None
+    )
+    if made is None or subprocess.run(['mount', '-o', 'loop,errors=remount-ro', str(image), str(place)]).returncode:
+        pytest.skip('no file system can be mounted here')
+    try:
+        source = next(line.split()[0] for line in Path('/proc/mounts').read_text().splitlines() if f' {place} ' in line)
+        yield place, Path('/sys/fs/ext4') / Path(source).name / 'trigger_fs_error'
+    finally:
+        subprocess.run(['umount', '-l', str(place)], check=True)
+
+
+def test_f33_file_system_really_turns_read_only(tmp_path):
+    """An error of an ext4 in mid-run makes it read-only: exit 7 with the reason; what was saved before is whole, and
+    copied to a disk that can be written, the run goes on to the weights of an unbroken one."""
+    with real_disk(tmp_path) as (disk, switch):
+        process = start(*command(disk / 'run', EVERY_SECOND), **injected(tmp_path, SLOW))
+        wait_for(lambda: saved(disk / 'run'), process)
+        switch.write_text('a fault')
+        check_failed(finish(process, 60), 7, 'resources', 'Read-only file system')
+        shutil.copytree(disk / 'run', tmp_path / 'copy')
+    goes_on_to_the_same_end(tmp_path / 'copy', tmp_path)
 
 
 READ_ONLY = """
