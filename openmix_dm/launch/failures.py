@@ -23,7 +23,12 @@ MORE_SHARED_MEMORY = (
     'Give it more (docker run --shm-size=8g, or a larger tmpfs), or lower num_workers, prefetch_factor or '
     'global_batch_size; num_workers=0 needs none'
 )
-UNWRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
+UNWRITABLE = {
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+}  # the last: a disk that fails
 
 
 class Cause(NamedTuple):
