@@ -4,6 +4,10 @@ from openmix_dm.errors import printable
 from openmix_dm.tables.listing import align
 
 
+@pytest.mark.fault(
+    49,
+    'Escapes, line breaks and letters that run backwards in what a file says: spelt out in messages and tables.',
+)
 @pytest.mark.parametrize(
     ('text', 'shown'),
     [

@@ -1,6 +1,7 @@
 """From a config file and options of the command line to the config of one run."""
 
 import ast
+import errno
 import hashlib
 import importlib
 import json
@@ -15,7 +16,7 @@ from openmix_dm.config.check import validate
 from openmix_dm.config.fast import best_precision, make_fast
 from openmix_dm.config.locate import find_cycle, find_mixture, is_pure_python
 from openmix_dm.config.shipped import OURS, find_base, find_config
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, ResourceError
 from openmix_dm.registry import registered_name
 
 
@@ -27,6 +28,10 @@ def _find_base(text: str, file: str) -> tuple[str, str | None]:
 # mmengine asks a fixed list of packages for what stands before `::`, and leaves no other way to add one.
 _find_theirs = Config._get_cfg_path
 Config._get_cfg_path = staticmethod(_find_base)
+
+ROOM = 'make room there, or set TMPDIR to a folder that has some'
+# mmengine copies each config into a file of its own: what fails there is no fault of the config.
+TO_DO = {errno.EMFILE: '`ulimit -n 4096` lets more be open at once', errno.ENOSPC: ROOM, errno.EDQUOT: ROOM}
 
 
 def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
@@ -45,6 +50,8 @@ def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
         said = {key: value for key, value in config.to_dict().items() if not callable(value)}  # not what was imported
         config = Config(name_types(said), filename=str(path))
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in TO_DO:
+            raise ResourceError(f'{path} cannot be read: {error}; {TO_DO[error.errno]}') from error
         raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
     merge_options(config, options)
     return config

@@ -22,6 +22,7 @@ from openmix_dm.registry import TRANSFORMS
 from openmix_dm.utils.checks import positive
 
 SKIP_LIMIT = 100
+MOST_CLASSES = 10**7
 Batch = dict[str, Tensor]
 
 
@@ -162,6 +163,13 @@ class DecodedImages(Dataset, ABC):
                     raise
                 self.damaged.note(place, error)
         raise DataError(f'none of the {len(self)} images in {self.where} can be decoded')
+
+
+def numbered_classes(count: int, where: str) -> list[str]:
+    """Return names for classes that have none; refuse more than any head has, as one damaged label makes them."""
+    if count > MOST_CLASSES:
+        raise DataError(f'{where}: the label {count - 1} makes {count:,} classes, expected at most {MOST_CLASSES:,}')
+    return [str(label) for label in range(count)]
 
 
 def take_batches(transforms: Sequence[Any]) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles
+from openmix_dm.datasets.image_files import SKIP_LIMIT, ImageFiles, numbered_classes
 from openmix_dm.datasets.reading.decode import MAX_PIXELS
 from openmix_dm.datasets.reading.file_source import FileSource
 from openmix_dm.datasets.reading.index_cache import Index, Source, encode_paths, load_index
 from openmix_dm.errors import DataError
 from openmix_dm.registry import DATASETS
 
-LINE = re.compile(r'(.*\S)[\s,]+(-?[0-9]+)\s*')  # a path may hold spaces; the label is what comes last
+# A path may hold spaces; the label is what comes last, after blanks or a comma. No file has a name with a NUL.
+LINE = re.compile(r'([^\0]*[^\s,\0])[\s,]+(-?[0-9]{1,18})\s*')
 
 
 @DATASETS.register_module()
@@ -64,7 +65,7 @@ class ImageList(ImageFiles):
             paths = encode_paths(names)
         else:
             paths, labels = index_list(local, num_classes)
-        classes = [str(label) for label in range(num_classes or int(labels.max()) + 1)]
+        classes = numbered_classes(num_classes or int(labels.max()) + 1, files.path(list_file))
         reading = (imdecode_backend, max_pixels, on_error, skip_limit)
         super().__init__(files, paths, labels, classes, transforms, *reading)
 

@@ -11,9 +11,9 @@ from torch.utils.data import DataLoader
 
 from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import fingerprint
-from openmix_dm.datasets.samplers.sample_index import SampleBatch
-from openmix_dm.engine.loader import collate
+from openmix_dm.engine.loader import first_images
 from openmix_dm.engine.runner import MixRunner
+from openmix_dm.engine.shared_memory import check_shared_memory
 from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import SCOPE
@@ -31,6 +31,7 @@ def build_runner(config: Config, phases: tuple[str, ...] = ('train', 'val')) -> 
     check_classes(model, loaders)
     set_up_streams(model, loaders.get('train'))
     check_sizes(model, loaders.get('train'))
+    check_shared_memory(loaders)
     agree(lambda: identity(config, model, loaders))
     runner = MixRunner(
         model=model,
@@ -98,14 +99,6 @@ def check_sizes(model: nn.Module, loader: DataLoader | None) -> None:
         for mixer in picky:
             with refusing(f'model: {type(mixer).__name__}'):
                 mixer.check_size(*size)
-
-
-def first_images(loader: DataLoader) -> Any:
-    """Return a batch, or an image of it where they are read one by one."""
-    dataset: Any = loader.dataset
-    samples: Any = next(iter(loader.batch_sampler))  # type: ignore[arg-type]
-    one = samples[:1] if isinstance(samples, SampleBatch) else samples  # both streams of a batch cannot be taken apart
-    return dataset.__getitems__(one) if hasattr(dataset, '__getitems__') else collate([dataset[samples[0]]])
 
 
 def identity(config: Config, model: nn.Module, loaders: dict[str, DataLoader | None]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -20,6 +21,7 @@ import torch
 from mmengine.registry import DefaultScope
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from openmix_dm.datasets.samplers.sample_index import SampleIndex, asked_for
 from openmix_dm.errors import DataError, first_line
@@ -27,6 +29,7 @@ from openmix_dm.launch.early_signals import SIGNALS
 from openmix_dm.registry import DATA_SAMPLERS, DATASETS, SCOPE
 
 START_WITHIN, STARTS = 30.0, 3  # seconds for workers to start (they take hundredths), and how often it is tried
+LOOK_EVERY = 5.0  # seconds of a wait for a batch after which workers are looked at
 WORKER_TIMEOUT = 300  # seconds after which a hung worker is an error instead of an endless wait
 
 
@@ -142,6 +145,19 @@ def collate(samples: 'dict[str, Tensor] | list[dict[str, Tensor]]') -> dict[str,
     return {name: torch.stack([sample[name] for sample in samples]) for name in samples[0]}
 
 
+def first_samples(loader: DataLoader) -> Any:
+    """Return what the sampler asks for first; of two streams, a tuple of both."""
+    return next(iter(loader.batch_sampler), [])  # type: ignore[arg-type]
+
+
+def first_images(loader: DataLoader) -> Any:
+    """Return an image as a batch of one; of two streams, which cannot be taken apart, their whole first batch."""
+    dataset: Any = loader.dataset
+    samples = first_samples(loader)
+    one = samples if isinstance(samples, tuple) else samples[:1]
+    return dataset.__getitems__(one) if hasattr(dataset, '__getitems__') else collate([dataset[one[0]]])
+
+
 def stop_workers(loader: DataLoader) -> None:
     """End the workers of a loader now, while they can be told to.
 
@@ -228,9 +244,26 @@ class RestartingLoader(DataLoader):
     def _start(self) -> Any:
         while self._started.acquire(block=False):
             pass  # what workers of an earlier start have said too late
-        batches: Any = super()._get_iterator()
+        self.check_worker_number_rationality()
+        batches = WatchedBatches(self)
         self.running = weakref.ref(batches)  # weak: workers that are not kept end where the last batch is forgotten
         return batches
+
+
+class WatchedBatches(_MultiProcessingDataLoaderIter):
+    """Look every few seconds of a wait whether the workers live, not only at its end.
+
+    torch raises the death of a worker once, wherever this process happens to be. Where it is saving a checkpoint, that
+    looks like an error of the disk, and the second try succeeds: the next batch would be waited for in vain.
+    """
+
+    def _try_get_data(self, timeout: float = LOOK_EVERY) -> tuple[bool, Any]:
+        until = time.monotonic() + timeout
+        while True:
+            left = until - time.monotonic()
+            found, batch = super()._try_get_data(max(0.0, min(left, LOOK_EVERY)))  # says so if a worker is dead
+            if found or left <= LOOK_EVERY:
+                return found, batch
 
 
 def end_workers(batches: Any) -> None:

@@ -80,6 +80,8 @@ class RunVisualizer(mmengine.Visualizer):
             try:
                 write(backend)
             except Exception as error:  # a server that is gone, a quota: metrics.jsonl has the numbers
+                if 'DataLoader worker' in str(error):  # torch tells of its death wherever the process happens to be
+                    raise
                 del self._vis_backends[name]
                 Dispensable(name).tell(error)
 

@@ -19,7 +19,16 @@ from openmix_dm.launch.group import lost_connection
 FULL = {errno.ENOSPC: 'no space is left', errno.EDQUOT: 'the quota is used up', errno.EFBIG: 'a file became too large'}
 TOO_MANY = 'Too many open files'
 SHARED = '/dev/shm'  # through which the batches of workers travel
-UNWRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
+MORE_SHARED_MEMORY = (
+    'Give it more (docker run --shm-size=8g, or a larger tmpfs), or lower num_workers, prefetch_factor or '
+    'global_batch_size; num_workers=0 needs none'
+)
+UNWRITABLE = {
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+}  # the last: a disk that fails
 
 
 class Cause(NamedTuple):
@@ -157,8 +166,7 @@ def _full_shared_memory() -> str:
     free, total = shutil.disk_usage(SHARED).free, shutil.disk_usage(SHARED).total
     return (
         f'a worker of the data loader was killed by a bus error: its batches do not fit into {SHARED} '
-        f'({total / 2**20:.0f} MB, {free / 2**20:.0f} free now). Give it more (docker run --shm-size=8g), or lower '
-        'num_workers, prefetch_factor or global_batch_size; num_workers=0 needs none; then go on with --resume'
+        f'({total / 2**20:.0f} MB, {free / 2**20:.0f} free now). {MORE_SHARED_MEMORY}; then go on with --resume'
     )
 
 

@@ -173,6 +173,11 @@ def flip(path, place=-5):
     path.write_bytes(content)
 
 
+@pytest.mark.fault(
+    47,
+    'A published folder whose SHA256SUMS is empty, unreadable or lacks a line, or with a file too many or '
+    'too few, or a flipped bit: refused with the name of the file.',
+)
 @pytest.mark.parametrize(
     ('spoil', 'said'),
     [

@@ -39,6 +39,11 @@ ODD_RUNS = {
 }
 
 
+@pytest.mark.fault(
+    50,
+    'Checkpoints that load as plain data, with weights, meta or optimiser of odd types and shapes: exit 4 '
+    'for test.py, load_from and --resume.',
+)
 @pytest.mark.parametrize('name', [*ODD, *ODD_RUNS])
 def test_exit_4_with_its_name(name, good, tmp_path, capsys):
     state, path = copy.deepcopy(good), tmp_path / 'odd.pth'

@@ -1,3 +1,5 @@
+import errno
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -6,7 +8,7 @@ from conftest import ROOT
 from mmengine.config import Config
 
 from openmix_dm.config import load as configs
-from openmix_dm.errors import ConfigError
+from openmix_dm.errors import ConfigError, ResourceError
 
 
 @pytest.fixture
@@ -118,3 +120,16 @@ def test_the_precision_of_amp_is_one_that_the_gpu_has(monkeypatch, available, ma
     path = ROOT / 'configs/digits/r8_mixup_dm.py'
     assert configs.load_run_config(path, amp=True).optim_wrapper.amp == chosen
     assert torch.cuda.is_bf16_supported() == available  # by emulation
+
+
+@pytest.mark.parametrize(
+    ('number', 'said'),
+    [(errno.EMFILE, 'Too many open files.*ulimit -n'), (errno.ENOSPC, 'No space left.*TMPDIR')],
+)
+def test_what_the_machine_lacks_is_no_fault_of_the_config(chain, number, said, monkeypatch):
+    def lacking(*arguments, **options):
+        raise OSError(number, os.strerror(number), '/tmp/copy')
+
+    monkeypatch.setattr('tempfile.NamedTemporaryFile', lacking)
+    with pytest.raises(ResourceError, match=said):
+        configs.load_config(chain)

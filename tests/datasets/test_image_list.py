@@ -23,6 +23,18 @@ def test_lines_are_paths_and_labels(root_dir):
     assert ImageList(str(root_dir), str(root_dir / 'train.txt'), num_classes=5).num_classes == 5
 
 
+def test_a_comma_may_be_followed_by_a_blank(root_dir):
+    (root_dir / 'train.txt').write_text('a.jpg, 0\nsub dir/b.jpg ,1\nc.jpg\t 1\n')
+    data = ImageList(str(root_dir), 'train.txt')
+    assert [data.file_name(index) for index in range(3)] == ['a.jpg', 'sub dir/b.jpg', 'c.jpg']
+
+
+def test_one_absurd_label_does_not_fill_the_memory_with_classes(root_dir):
+    (root_dir / 'train.txt').write_text('a.jpg 0\nc.jpg 900000000000000000\n')
+    with pytest.raises(DataError, match=r'train\.txt: the label 900000000000000000 makes .* at most 10,000,000'):
+        ImageList(str(root_dir), 'train.txt')
+
+
 def test_the_root_is_below_the_data_folder(root_dir, monkeypatch):
     monkeypatch.setenv('OPENMIX_DM_DATA', str(root_dir.parent))
     assert len(ImageList(root_dir.name, 'train.txt')) == 3
@@ -36,6 +48,8 @@ def test_the_root_is_below_the_data_folder(root_dir, monkeypatch):
         ('a.jpg\n', r"line 1: expected \"path label\", got 'a\.jpg'"),
         ('a.jpg 0\n\nb.jpg 1\n', 'line 2: expected'),
         ('', r'train\.txt lists no images'),
+        ('a\0.jpg 0\n', 'line 1: expected'),
+        (f'a.jpg {"1" * 5000}\n', 'line 1: expected'),
     ],
 )
 def test_a_wrong_line_is_named(root_dir, text, said):

@@ -151,3 +151,14 @@ def test_a_package_that_is_not_there_is_told_before_any_work(tmp_path, capsys, m
     assert train(tmp_path / 'run', backend(type='MLflowVisBackend')) == 2
     assert "needs mlflow; run: pip install 'openmix_dm[track]'" in capsys.readouterr().err
     assert not (tmp_path / 'run' / 'run.json').exists()
+
+
+def test_the_death_of_a_worker_is_no_fault_of_a_backend(tmp_path, monkeypatch, capfd):
+    """torch raises it wherever the process is; taken for a failing backend, training would wait for the worker."""
+
+    def interrupted(self, values, step):
+        raise RuntimeError('DataLoader worker (pid 7) is killed by signal: Killed. ')
+
+    monkeypatch.setattr(ContinuedTensorboard, 'add_scalars', interrupted)
+    assert train(tmp_path / 'run') == 7
+    assert 'a worker of the data loader was killed by signal: Killed' in capfd.readouterr().err

@@ -1,14 +1,18 @@
 """Workers of loaders end with the run, whatever its end."""
 
 import multiprocessing
+import os
+import signal
+import time
 
 import pytest
 from engine.test_iter_train_loop import run
 from support.short_runs import CONFIG, SIZE, PowerCut, power_cut, train
 
 from openmix_dm.commands.test import main as evaluate
-from openmix_dm.engine import eval_loops, runner
+from openmix_dm.engine import eval_loops, loader, runner
 from openmix_dm.engine.train_loops import EpochTrainLoop
+from openmix_dm.runs import checkpoints
 
 WORKERS = ('train_dataloader.num_workers=1', 'val_dataloader.num_workers=1', 'train_cfg.max_epochs=1')
 
@@ -70,3 +74,23 @@ def test_workers_that_nobody_keeps_end_where_a_loop_holds_their_batches(tmp_path
     with power_cut(monkeypatch, 5), pytest.raises(PowerCut):
         run(tmp_path / 'run', 'train_dataloader.num_workers=1', 'train_dataloader.persistent_workers=False')
     assert seen[0] == (1, None, 0)
+
+
+def test_a_death_that_looked_like_an_error_of_the_disk_is_noticed_all_the_same(tmp_path, capfd, monkeypatch):
+    """A worker dies while a checkpoint is written: the second try succeeds, and nobody waits for the worker."""
+    save, calls = checkpoints.torch.save, []
+
+    def killing(state, file):
+        if not calls:
+            calls.append(1)
+            os.kill(multiprocessing.active_children()[-1].pid, signal.SIGKILL)
+            time.sleep(5)  # ended by what torch raises
+        save(state, file)
+
+    monkeypatch.setattr(checkpoints.torch, 'save', killing)
+    monkeypatch.setattr(loader, 'LOOK_EVERY', 0.2)
+    before = time.monotonic()
+    assert train(tmp_path / 'run', *WORKERS, 'train_cfg.max_epochs=2') == 7
+    assert time.monotonic() - before < 60  # not the 300 s of a silent worker
+    assert 'a worker of the data loader was killed' in capfd.readouterr().err
+    assert (tmp_path / 'run' / 'epoch_1.pth').exists()

@@ -4,6 +4,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+from contextlib import contextmanager
 
 import pytest
 from commands.test_malicious import PAYLOADS
@@ -145,12 +147,22 @@ def test_f4_disk_full_during_a_save(tmp_path):
         check_same_run(disk / 'run', tmp_path / 'whole')
 
 
+@contextmanager
+def always_full(path):
+    """Put a file into a place that can be opened, and has no room; a link to it would be refused."""
+    path.touch()
+    subprocess.run(['mount', '--bind', '/dev/full', str(path)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(['umount', str(path)], check=True)
+
+
 def test_f4_disk_full_for_logs(tmp_path):
     """No room for log and TensorBoard: training goes on, and says so once."""
     folder = tmp_path / 'run'
     folder.mkdir()
-    (folder / 'train.log').symlink_to('/dev/full')
-    with small_disk(folder / 'tensorboard', '4k'):
+    with small_disk(folder / 'tensorboard', '4k'), always_full(folder / 'train.log'):
         os.system(f'head -c 100000 /dev/zero > {folder}/tensorboard/filler 2>/dev/null')
         outcome = train(folder)
     assert outcome.code == 0, outcome.err

@@ -3,6 +3,8 @@
 import shutil
 import signal
 import subprocess
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from support.fault_cases import (
@@ -30,19 +32,34 @@ def under(setup, folder, *options):
     return start('unshare', '--mount', 'sh', '-c', f'{setup} && exec {words}')
 
 
-def test_f31_tiny_shared_memory(tmp_path):
-    """/dev/shm holds no batch of the workers: exit 7 within seconds, with what to give or to lower."""
+def with_shared_memory(size, folder):
     if subprocess.run(['unshare', '--mount', 'true']).returncode:
         pytest.skip('mounts cannot be changed here')
-    mount = 'mount -t tmpfs -o size=64k tmpfs /dev/shm'
-    outcome = finish(under(mount, tmp_path / 'run', 'train_dataloader.num_workers=2'), 60)
+    mount = f'mount -t tmpfs -o size={size} tmpfs /dev/shm'
+    return finish(under(mount, folder, 'train_dataloader.num_workers=2'), 60)
+
+
+def test_f31_tiny_shared_memory(tmp_path):
+    """/dev/shm is smaller than one batch of the workers: exit 7 before the run has a folder or a worker, with what is
+    free, what is needed, and what to give or to lower."""
+    outcome = with_shared_memory('32k', tmp_path / 'run')
+    check_failed(outcome, 7, 'resources', '/dev/shm has 0.03 MB free', 'one takes 0.04 MB', '--shm-size', 'num_workers')
+    assert not (tmp_path / 'run').exists()
+
+
+def test_f31_small_shared_memory(tmp_path):
+    """/dev/shm holds one batch, but not all that workers load ahead: a warning; where a worker dies of it, exit 7 with
+    the same words, and the run goes on once there is more."""
+    outcome = with_shared_memory('64k', tmp_path / 'run')
+    assert 'batches of 0.04 MB ahead' in outcome.err
     check_failed(outcome, 7, 'resources', '/dev/shm', '--shm-size', 'num_workers')
     assert train(tmp_path / 'run', 'train_dataloader.num_workers=2', arguments=('--resume',)).code == 0
 
 
-@pytest.mark.parametrize('limit', [16, 24])
+@pytest.mark.parametrize('limit', [5, 8, 16, 24])
 def test_f32_few_open_files(limit, tmp_path):
-    """`ulimit -n 16`: exit 7 with the limit, or with what the worker that failed said."""
+    """`ulimit -n` of 5 (the config cannot be read), 8, 16 and 24: exit 7 with the limit to raise, or with what the
+    worker that failed said."""
     outcome = finish(under(f'ulimit -n {limit}', tmp_path / 'run', 'train_dataloader.num_workers=2'), 60)
     assert outcome.code == 7, outcome.err
     assert 'ulimit -n' in outcome.err or 'Too many open files' in outcome.err
@@ -74,6 +91,41 @@ if EpochTrainLoop:
 
 def saved(folder):
     return any(folder.glob('iter_*.pth'))
+
+
+@contextmanager
+def real_disk(tmp_path):
+    """Mount a file system of a file, and give the switch that makes it fail; only root may, and only on some kernels.
+
+    An error makes ext4 read-only in mid-run, with all files open: what `mount -o remount,ro` refuses to do.
+    """
+    image, place = tmp_path / 'image', tmp_path / 'disk'
+    place.mkdir()
+    image.write_bytes(bytes(32 << 20))
+    made = (
+        subprocess.run(['mkfs.ext4', '-q', str(image)], stderr=subprocess.PIPE) if shutil.which('mkfs.ext4') else None
+    )
+    if made is None or subprocess.run(['mount', '-o', 'loop,errors=remount-ro', str(image), str(place)]).returncode:
+        pytest.skip('no file system can be mounted here')
+    try:
+        source = next(line.split()[0] for line in Path('/proc/mounts').read_text().splitlines() if f' {place} ' in line)
+        yield place, Path('/sys/fs/ext4') / Path(source).name / 'trigger_fs_error'
+    finally:
+        subprocess.run(['umount', '-l', str(place)], check=True)
+
+
+def test_f33_file_system_really_turns_read_only(tmp_path):
+    """An error of an ext4 in mid-run makes it read-only: exit 7 with the reason; what was saved before is whole, and
+    copied to a disk that can be written, the run goes on to the weights of an unbroken one."""
+    with real_disk(tmp_path) as (disk, switch):
+        process = start(*command(disk / 'run', EVERY_SECOND), **injected(tmp_path, SLOW))
+        wait_for(lambda: saved(disk / 'run'), process)
+        switch.write_text('a fault')
+        outcome = finish(process, 60)
+        check_failed(outcome, 7, 'resources', 'cannot write')
+        assert 'Read-only file system' in outcome.err or 'Input/output error' in outcome.err  # whatever comes first
+        shutil.copytree(disk / 'run', tmp_path / 'copy')
+    goes_on_to_the_same_end(tmp_path / 'copy', tmp_path)
 
 
 READ_ONLY = """

@@ -74,6 +74,11 @@ def test_the_script_requeues_and_is_signalled_before_its_time_is_up(root, tmp_pa
     assert '--gres' not in capsys.readouterr().out
 
 
+@pytest.mark.fault(
+    52,
+    'The script of a job with stand-ins for srun and scontrol: a notice before the end of the time '
+    'requeues, SIGTERM (scancel) never does. Real Slurm: `pytest -m slurm`.',
+)
 @pytest.mark.parametrize(
     ('srun', 'restarts', 'code', 'said'),
     [
@@ -144,6 +149,10 @@ def test_what_the_job_would_refuse_is_refused_before_it_is_queued(root, tmp_path
 HOSTILE = ('a b', "it's", '"quoted"', '$(touch pwned)', '`touch pwned`', 'a;touch pwned', '%j%%', '\\\\', '#x')
 
 
+@pytest.mark.fault(
+    39,
+    'Blanks, quotes, `$(...)` and `%j` in these names: they arrive as they are, and nothing is run.',
+)
 @pytest.mark.parametrize('name', HOSTILE)
 def test_any_name_arrives_as_it_is(name, root, tmp_path, capsys, monkeypatch):
     """Bash itself reads the script; the headers are read by the rules of a shell, as sbatch does."""
@@ -165,6 +174,10 @@ def test_any_name_arrives_as_it_is(name, root, tmp_path, capsys, monkeypatch):
     assert not list(tmp_path.rglob('pwned'))
 
 
+@pytest.mark.fault(
+    39,
+    'A line break, or an escape, in the partition, the job or the folder of a Slurm job: exit 2 before it is queued.',
+)
 @pytest.mark.parametrize('place', ['partition', 'job', 'folder'])
 @pytest.mark.parametrize('sign', ['\n', '\r', '\x1b', '\u2028'])
 def test_a_name_that_would_write_a_line_of_its_own_is_refused(place, sign, root, tmp_path, capsys):

@@ -34,6 +34,11 @@ def elsewhere(tmp_path):
     return path
 
 
+@pytest.mark.fault(
+    37,
+    "A config.py of a folder that names a package of the folder's author (`_scope_`): openmix_dm.load "
+    'refuses it, and imports nothing.',
+)
 def test_a_scope_is_refused_and_not_imported(copy, tmp_path, monkeypatch):
     (tmp_path / 'modelz').mkdir()
     (tmp_path / 'modelz' / '__init__.py').write_text('')
@@ -74,6 +79,11 @@ def test_odd_configs_are_refused_in_one_way(text, tmp_path):
         read_plain_values(tmp_path / 'config.py')
 
 
+@pytest.mark.fault(
+    37,
+    'A config.py of a run folder with a line of code: status, collect and run --dry-run read it as data '
+    'and do not run it.',
+)
 def test_a_table_reads_its_run_folders_and_runs_none(tmp_path, capsys):
     run = runs_of(find_table('digits'), tmp_path)[0]
     write_run(run)

@@ -127,7 +127,8 @@ def test_a_cancelled_job_saves_and_stays_away(cluster, tmp_path):
     number = submit(folder, cluster)
     wait(lambda: len(RunFolder(folder).records('train')) >= 2, lambda: output(folder))
     call('scancel', number, cluster=cluster)
-    wait(lambda: list(folder.glob('iter_*.pth')), lambda: output(folder))
+    wait_for_end(number, cluster, folder)
+    assert list(folder.glob('iter_*.pth'))
     time.sleep(15)  # longer than a job that was put back has to wait
     ended = job(number, cluster)
     assert (ended['JobState'], ended['Restarts']) == ('CANCELLED', '0'), output(folder)

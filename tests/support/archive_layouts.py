@@ -6,6 +6,7 @@ import pickle
 import struct
 import tarfile
 import zipfile
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,16 @@ from scipy.io import savemat
 
 def jpeg(shade: int, size: tuple[int, int] = (8, 12)) -> bytes:
     return cv2.imencode('.jpg', np.full((*size, 3), shade, np.uint8))[1].tobytes()
+
+
+def promising_png(width, height):
+    """A PNG that promises more than it holds."""
+    header = struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)
+    chunks = [(b'IHDR', header), (b'IDAT', zlib.compress(b'')), (b'IEND', b'')]
+    written = (
+        struct.pack('>I', len(data)) + kind + data + zlib.crc32(kind + data).to_bytes(4) for kind, data in chunks
+    )
+    return b'\x89PNG\r\n\x1a\n' + b''.join(written)
 
 
 def noise(images: int, side: int = 32, seed: int = 0) -> np.ndarray:

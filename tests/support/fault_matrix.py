@@ -1,5 +1,6 @@
 """Write the fault matrix as measured: python -m pytest -m faults --matrix docs/reliability.md.
 
+A test of tests/faults names its row (`test_f7_...`); one elsewhere is marked with it: @pytest.mark.fault(7, 'text').
 Rows that are not run (-k) keep what an earlier run has measured.
 """
 
@@ -44,7 +45,7 @@ def mark_quick_rows(config, items):
 def note(item, report):
     number = number_of(item)
     if number and (report.when == 'call' or report.outcome != 'passed'):
-        ROWS[number].append((item.function.__doc__ or '', report.outcome, report.duration))
+        ROWS[number].append((text_of(item), report.outcome, report.duration))
 
 
 def write(config):
@@ -76,6 +77,13 @@ def line(number):
     return f'| F{number} | {"<br>".join(words)} | {result} | {sum(seconds for _, _, seconds in tests):.0f} |'
 
 
+def text_of(item):
+    mark = item.get_closest_marker('fault')
+    return mark.args[1] if mark else item.function.__doc__ or ''
+
+
 def number_of(item):
+    if mark := item.get_closest_marker('fault'):
+        return mark.args[0]
     found = re.match(r'test_f(\d+)_', item.name) if item.path.parent.name == 'faults' else None
     return int(found[1]) if found else 0

@@ -41,6 +41,11 @@ def runs(small, tmp_path):
     return runs
 
 
+@pytest.mark.fault(
+    46,
+    'run.json, metrics.jsonl, config.py or lock.json of one run is empty, cut, binary, odd or flipped: '
+    'status, list, collect and run --dry-run show all others, and name the file.',
+)
 @pytest.mark.parametrize('seed', [0, 1], ids=['failed', 'done'])
 @pytest.mark.parametrize('name', DAMAGE)
 def test_the_others_are_shown_and_the_damage_is_named(name, seed, runs, small, tmp_path, capsys):

@@ -78,6 +78,10 @@ def test_each_task_trains_its_own_line(tmp_path):
     assert calls[-1].endswith('--launcher slurm')
 
 
+@pytest.mark.fault(
+    52,
+    'A task of an array requeues itself, not the array.',
+)
 def test_a_task_whose_time_is_up_asks_for_itself_to_be_requeued(tmp_path):
     """The id of the last task of an array is that of the array: by it, all of them would be started again."""
     folder = tmp_path / 'work' / 'digits' / 'r8_vanilla' / 'seed0'
@@ -136,6 +140,10 @@ def test_submit(tmp_path, monkeypatch):
         submit(script(tmp_path), folder)
 
 
+@pytest.mark.fault(
+    39,
+    'The same for an array of jobs, and a line break in its title.',
+)
 def test_odd_names_arrive_as_they_are(tmp_path):
     place = tmp_path / 'it\'s 100 % "x" $(touch pwned)'
     place.mkdir()

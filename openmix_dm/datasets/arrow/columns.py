@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from openmix_dm.errors import ConfigError, DataError
+from openmix_dm.datasets.image_files import numbered_classes
+from openmix_dm.errors import ConfigError, DataError, first_line
 from openmix_dm.utils.suggest import did_you_mean
 
 
@@ -25,7 +26,7 @@ class ImageColumn:
             lambda name: _holds_bytes(schema.field(name).type),
             'images (bytes, as datasets.Image stores them)',
         )  # fmt: skip
-        self._rows, self._fields = data.data.column(key), _fields(schema.field(key).type)
+        self._rows, self._fields = sound_column(data, key, where), _fields(schema.field(key).type)
 
     def content(self, index: int) -> bytes | None:
         """Return the bytes of an image; None if the table has none."""
@@ -57,12 +58,12 @@ def _fields(kind: Any) -> list[str]:
 def read_labels(data: Any, key: str, where: str) -> tuple[np.ndarray, list[str]]:
     """Return the labels of all rows, and the names of the classes."""
     check_column(data, 'label_key', key, where, lambda name: _is_label(data.features[name]), 'labels (ClassLabel, int)')
-    column = data.data.column(key)
+    column = sound_column(data, key, where)
     if not len(column) or column.null_count:
         what = f'has {column.null_count} rows without a label' if len(column) else 'has no rows'
         raise DataError(f'{where} {what}; expected a label for each image')
     labels = column.to_numpy().astype(np.int64)
-    names = getattr(data.features[key], 'names', None) or [str(label) for label in range(int(labels.max()) + 1)]
+    names = getattr(data.features[key], 'names', None) or numbered_classes(int(labels.max()) + 1, where)
     wrong = np.flatnonzero((labels < 0) | (labels >= len(names)))
     if len(wrong):
         row = int(wrong[0])
@@ -71,6 +72,19 @@ def read_labels(data: Any, key: str, where: str) -> tuple[np.ndarray, list[str]]
             f'{where}: label {labels[row]} of row {row} is out of range, expected 0 to {max(len(names) - 1, 0)}{hidden}'
         )
     return labels, list(names)
+
+
+def sound_column(data: Any, key: str, where: str) -> Any:
+    """Return a column whose places lie inside of its file: pyarrow does not look, and a damaged one ends the process.
+
+    The images themselves are not read for it, only where they begin: of a million, in tenths of a second.
+    """
+    column = data.data.column(key)
+    try:
+        column.validate(full=True)
+    except Exception as error:  # whatever pyarrow says
+        raise DataError(f'{where}: the column {key!r} is damaged ({first_line(error)}); write it again') from error
+    return column
 
 
 def check_column(data: Any, argument: str, key: str, where: str, fits: Callable[[str], bool], expected: str) -> None:

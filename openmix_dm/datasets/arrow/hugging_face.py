@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from openmix_dm.datasets.arrow.columns import ImageColumn, read_labels
-from openmix_dm.datasets.arrow.opening import PACKED, open_split, read_record
+from openmix_dm.datasets.arrow.opening import PACKED, names_hash, open_split, read_record
 from openmix_dm.datasets.image_files import SKIP_LIMIT, DecodedImages
 from openmix_dm.datasets.reading.decode import MAX_PIXELS, read_file
 from openmix_dm.datasets.splits.split_files import labels_hash
@@ -89,5 +89,10 @@ class HuggingFaceImages(DecodedImages):
             raise DataError(
                 f'{self.where} has {len(self):,} images with other labels than the {record.get("images")} that were '
                 'packed; delete the folder of the split and pack it again'
+            )
+        if record.get('classes_sha256', names_hash(self.classes)) != names_hash(self.classes):
+            raise DataError(
+                f'{self.where} has other names of classes than were packed; delete the folder of the split and pack '
+                'it again'
             )
         return record.get('name', '')

@@ -1,15 +1,18 @@
 """Find and open a split of a data set of Hugging Face's `datasets`; no code that comes with one is ever run."""
 
+import hashlib
 import json
 import re
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import ConfigError, DataError, first_line
 from openmix_dm.invocation import command
+from openmix_dm.utils.sealed import read_sealed
 
 HUB_NAME = re.compile(r'[\w.-]+/[\w.-]+')
 OLDEST = 4  # major version of `datasets`; before it, a data set could bring a script of its own
@@ -75,6 +78,11 @@ def saved_splits(folder: Path) -> list[str]:
     return list(read_json(path, 'splits', list)['splits']) if path.is_file() else []
 
 
+def names_hash(classes: Sequence[str]) -> str:
+    """Return the hash of the names of classes in their order."""
+    return hashlib.sha256(json.dumps(list(classes)).encode()).hexdigest()
+
+
 def read_record(path: Path) -> dict[str, Any]:
     """Return what was written down about a packed split: what it was made of, and each of its files."""
     record = read_json(path, 'shards', dict)
@@ -87,10 +95,10 @@ def read_record(path: Path) -> dict[str, Any]:
 def read_json(path: Path, key: str, kind: type) -> dict[str, Any]:
     """Return what a small file says; under one key it must have values of a kind."""
     try:
-        content = json.loads(path.read_text(encoding='utf-8'))
+        content = read_sealed(path)
     except (OSError, ValueError) as error:
         raise DataError(f'{path} cannot be read ({error}); the folder has to be written again') from error
-    if not isinstance(content, dict) or not isinstance(content.get(key), kind):
+    if not isinstance(content.get(key), kind):
         raise DataError(
             f'{path} cannot be read: expected a {kind.__name__} of {key}; the folder has to be written again'
         )

@@ -28,6 +28,7 @@ PLAIN_ZIP = (0, stat.S_IFREG, stat.S_IFDIR)
 WHOLE = 'a whole tar or zip archive'
 ALGORITHMS = {32: 'md5', 128: 'sha512'}  # by the number of digits
 CHUNK = 1 << 22
+LARGEST = 1 << 30  # bytes of a file that is read as a whole; no published one is larger
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Tree:
         """Return the content of a file."""
         if name not in self.sizes:
             raise DataError(f'{self.label} has no {name}; expected the published layout')
+        if self.sizes[name] > LARGEST:
+            got = f'{self.sizes[name]:,} bytes, expected at most {LARGEST:,}'
+            raise DataError(f'{self.label}: {name} would unpack to {got}; it is not read')
         with explain_read_errors(self.label), self.open(name) as file:
             return file.read()
 

@@ -17,16 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, import_datasets, read_record
+from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, import_datasets, names_hash, read_record
 from openmix_dm.datasets.image_files import DecodedImages
 from openmix_dm.datasets.prepare.archives import check_target, explain_write_errors
-from openmix_dm.datasets.prepare.pack_encoding import Packing, estimate_size, features_of, record_batches, source_hash
+from openmix_dm.datasets.prepare.pack_encoding import (
+    Packing,
+    class_names,
+    estimate_size,
+    features_of,
+    record_batches,
+    source_hash,
+)
 from openmix_dm.datasets.splits.split_files import FOLDER as SPLITS
 from openmix_dm.datasets.splits.split_files import labels_hash
 from openmix_dm.datasets.tensor_images import TensorImages
 from openmix_dm.errors import ConfigError, DataError, ResourceError
 from openmix_dm.utils.files import TEMPORARY, remove_temporary, sha256_of, sync_folder, write_atomically
 from openmix_dm.utils.progress import Progress
+from openmix_dm.utils.sealed import seal
 
 SPLIT_NAME = re.compile(r'\w+(\.\w+)*')  # what `datasets` takes
 
@@ -84,6 +92,7 @@ def _start(folder: Path, dataset: Any, packing: Packing) -> dict[str, Any]:
         'images': len(dataset),
         'classes': dataset.num_classes,
         'labels_sha256': labels_hash(np.asarray(dataset.labels)),
+        'classes_sha256': names_hash(class_names(dataset)),
         'source_sha256': source_hash(dataset),
         'short_edge': packing.short_edge,
         'quality': None if packing.short_edge is None else packing.quality,
@@ -96,7 +105,7 @@ def _start(folder: Path, dataset: Any, packing: Packing) -> dict[str, Any]:
             raise DataError(f'{folder} holds other files, and no {PACKED}; give another --out')
         _write_record(folder, record)  # from here on the folder is known as ours
         return record
-    old = read_record(folder / PACKED)
+    old = {'classes_sha256': record['classes_sha256'], **read_record(folder / PACKED)}  # older versions left it out
     differ = [key for key in record if key not in ('source', 'shards') and old.get(key) != record[key]]
     if differ:
         got = ', '.join(f'{key} {old.get(key)}' for key in differ)
@@ -138,7 +147,7 @@ def _write_shards(folder: Path, dataset: Any, packing: Packing, record: dict[str
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:
     with explain_write_errors(folder / PACKED):
-        write_atomically(folder / PACKED, json.dumps(record, indent=1) + '\n')
+        write_atomically(folder / PACKED, json.dumps(seal(record), indent=1) + '\n')
 
 
 def _write_shard(

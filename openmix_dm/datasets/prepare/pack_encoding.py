@@ -40,10 +40,14 @@ class Packing:
     shard_images: int = SHARD_IMAGES
 
 
+def class_names(dataset: Any) -> list[str]:
+    """Return the names of the classes; their numbers where they have none."""
+    return list(getattr(dataset, 'classes', None) or map(str, range(dataset.num_classes)))
+
+
 def features_of(dataset: Any) -> Any:
     """Return what `datasets` calls the columns of a packed data set."""
-    datasets = import_datasets()
-    names = list(getattr(dataset, 'classes', None) or map(str, range(dataset.num_classes)))
+    datasets, names = import_datasets(), class_names(dataset)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f'two classes have one name, {twice!r}; expected different ones')

@@ -17,6 +17,7 @@ import numpy as np
 from openmix_dm.datasets import cifar, tiny_imagenet
 from openmix_dm.datasets.prepare.archives import Tree, check_target, explain_write_errors, write_file
 from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.reading.decode import MAX_PIXELS, check_pixels
 from openmix_dm.datasets.stored_images import INDEX, check_labels
 from openmix_dm.errors import DataError
 from openmix_dm.utils.files import sha256_of
@@ -220,6 +221,7 @@ def decode(tree: Tree, name: str, width: int, height: int | None = None) -> np.n
     import cv2
 
     content = tree.read(name)
+    check_pixels(content, f'{tree.label}: {name}', MAX_PIXELS)
     image = cv2.imdecode(np.frombuffer(content, dtype=np.uint8), cv2.IMREAD_COLOR_RGB) if content else None
     if image is None or image.shape[:2] != (height or len(image), width):
         got = f'{len(content)} bytes that are no image' if image is None else f'{image.shape[1]} x {image.shape[0]}'

@@ -1,6 +1,7 @@
 """HuggingFaceImages: the pixels of the files, the labels of the table, and errors that say what to do."""
 
 import io
+import json
 import pickle
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch
 from PIL import Image
 from support.archive_layouts import jpeg
 
+from openmix_dm.commands.prepare_data import main as prepare_data
 from openmix_dm.datasets import HuggingFaceImages, ImageFolder, SampleIndex
 from openmix_dm.datasets.streams import Streams
 from openmix_dm.errors import ConfigError, DataError
@@ -320,3 +322,34 @@ def test_damaged_folders_are_refused(saved, damage):
         file.write_bytes(file.read_bytes()[: 700 if damage == 'cut' else 0])
     with pytest.raises(DataError, match='damaged or not whole'):
         HuggingFaceImages(str(saved))
+
+
+@pytest.mark.fault(
+    53,
+    'A number in an Arrow file that says where an image begins is damaged, which pyarrow follows out of the file: '
+    'exit 3 instead of the end of the process.',
+)
+def test_places_that_lead_out_of_the_file_are_refused(saved):
+    file = saved / 'train' / 'data-00000-of-00001.arrow'
+    ends = np.cumsum([0, *map(len, FILES)]).astype('<i4').tobytes()
+    content = file.read_bytes()
+    assert content.count(ends) == 1
+    file.write_bytes(content.replace(ends, ends[:-4] + (2**31 - 1).to_bytes(4, 'little')))
+    with pytest.raises(DataError, match=r"the column 'image' is damaged .*write it again"):
+        HuggingFaceImages(str(saved))
+
+
+def test_other_names_of_classes_than_were_packed_are_refused(tmp_path):
+    image_folder(tmp_path / 'images')
+    packed = tmp_path / 'packed'
+    assert prepare_data(['pack', 'folder', '--root', str(tmp_path / 'images'), '--out', str(packed)]) == 0
+    assert HuggingFaceImages(str(packed)).classes == NAMES
+    info = packed / 'train' / 'dataset_info.json'
+    info.write_text(info.read_text().replace('"dog"', '"dot"'))
+    with pytest.raises(DataError, match='other names of classes than were packed'):
+        HuggingFaceImages(str(packed))
+    record = json.loads((packed / 'train' / 'pack.json').read_text())
+    for key in ('sha256', 'classes_sha256'):  # as older versions wrote it
+        del record[key]
+    (packed / 'train' / 'pack.json').write_text(json.dumps(record))
+    assert HuggingFaceImages(str(packed)).classes == ['cat', 'dot', 'emu']

@@ -5,6 +5,7 @@ import hashlib
 import io
 import re
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,23 @@ def test_links_and_devices_are_refused(tmp_path, kind):
     with pytest.raises(DataError, match='link or a device'):
         unpack_all(path, tmp_path / 'out')
     assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.fault(
+    38,
+    'A zip of a megabyte with a file of two gigabytes, given to prepare_data.py: refused by what its header promises.',
+)
+def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path):
+    path, size = tmp_path / 'bomb.zip', 1 << 31
+    with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr('a.txt', bytes(1 << 20))
+    content = path.read_bytes().replace((1 << 20).to_bytes(4, 'little'), size.to_bytes(4, 'little'))
+    path.write_bytes(content)
+    with (
+        archives.open_tree(path) as tree,
+        pytest.raises(DataError, match=r'would unpack to 2,147,483,648 bytes'),
+    ):
+        tree.read('a.txt')
 
 
 def test_an_archive_that_is_cut_short_is_refused_before_anything_is_written(tmp_path):

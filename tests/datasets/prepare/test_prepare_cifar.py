@@ -185,6 +185,7 @@ def test_wrong_counts_are_refused_unless_asked_for(tmp_path, monkeypatch, capsys
             'data_batch_2.png: expected an image of 1024 x any pixels, got 12 x 8',
         ),
         ('data_batch_2.png', b'', 'data_batch_2.png: expected an image of 1024 x any pixels, got 0 bytes'),
+        ('data_batch_2.png', layouts.promising_png(100_000, 100_000), 'package/data_batch_2.png is refused'),
         ('train_lables.json', b'{', 'package/train_lables.json is no list of labels'),
         ('train_lables.json', b'[1, 2]', 'train has 100 images, but 2 labels'),
         ('test_lables.json', b'[10' + b', 0' * 19 + b']', 'label 10 of image 0 is out of range, expected 0 to 9'),
@@ -294,6 +295,10 @@ def test_what_is_not_prepared_names_folder_and_command(tmp_path, monkeypatch):
             data_set()
 
 
+@pytest.mark.fault(
+    48,
+    'Prepared arrays with other labels, counts or types than were written: exit 3.',
+)
 def test_the_loader_refuses_what_is_not_as_it_was_written(prepared):
     labels = np.load(prepared / 'train_labels.npy')
     for wrong, said in (

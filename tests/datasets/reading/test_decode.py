@@ -1,12 +1,12 @@
 import importlib.util
 import struct
-import zlib
 
 import cv2
 import mmcv
 import numpy as np
 import pytest
 from PIL import Image
+from support.archive_layouts import promising_png
 
 from openmix_dm.datasets import ImageFolder, image_files
 from openmix_dm.datasets.reading import decode
@@ -122,16 +122,6 @@ def test_what_others_read_by_mmcv_stays_as_it_was():
         assert io.imread_backend == 'cv2'
 
 
-def png(width, height):
-    """A PNG that promises more than it holds."""
-    header = struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)
-    chunks = [(b'IHDR', header), (b'IDAT', zlib.compress(b'')), (b'IEND', b'')]
-    written = (
-        struct.pack('>I', len(data)) + kind + data + zlib.crc32(kind + data).to_bytes(4) for kind, data in chunks
-    )
-    return b'\x89PNG\r\n\x1a\n' + b''.join(written)
-
-
 def jpeg(width, height):
     """A small JPEG whose frame header promises other sizes."""
     content = bytearray(cv2.imencode('.jpg', photograph())[1].tobytes())
@@ -140,8 +130,15 @@ def jpeg(width, height):
     return bytes(content)
 
 
+@pytest.mark.fault(
+    38,
+    'An image of some bytes that promises 10^10 or 9 * 10^8 pixels, with each decoder: exit 3 by its '
+    'name, before any memory is taken.',
+)
 @decoders
-@pytest.mark.parametrize('content', [png(100_000, 100_000), png(30_000, 30_000), jpeg(30_000, 30_000)])
+@pytest.mark.parametrize(
+    'content', [promising_png(100_000, 100_000), promising_png(30_000, 30_000), jpeg(30_000, 30_000)]
+)
 def test_bombs_are_refused_before_any_memory_is_taken(decoder, content):
     with pytest.raises(DataError, match=r'^bomb\.png is refused: .*pixels'):
         decode_image(content, 'bomb.png', decoder)
