@@ -232,7 +232,7 @@ def test_an_empty_batch_stays_empty(case):
     mixer, inputs = build(*case), torch.zeros(0, 3, 16, 16)
     batch = mixer(inputs, torch.zeros(0, dtype=torch.long), ProbeOfNothing())
     assert batch.inputs.shape == inputs.shape
-    assert (batch.hidden, batch.relabel, batch.losses) == (None, None, {})
+    assert (batch.hidden, batch.after, batch.losses, batch.further) == (None, None, {}, ())
     target = batch.target
     for values, dtype in ((target.y_a, torch.int64), (target.y_b, torch.int64), (target.lam, torch.float32)):
         assert values.shape == (0,)
