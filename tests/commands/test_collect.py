@@ -78,7 +78,7 @@ def test_another_metric_of_the_same_runs_from_folders_and_from_a_file(filled, tm
     ('arguments', 'said'),
     [
         (('--metric', 'tpo1'), "none of 15 finished runs has 'tpo1'; did you mean top1?"),
-        (('--metric', 'ece:2000'), 'ece:2000 was measured of none of 15 finished runs: python tools/table.py measure'),
+        (('--metric', 'ece:2000'), 'ece:2000 was measured of none of 15 finished runs: '),
         (('--metric', 'ece:few'), 'as in ece:2000'),
         (('--power', '1'), '--power takes numbers of seeds, 2 or above, got 1'),
         (('--tests', '--format', 'svg'), 'a plot has no room'),
