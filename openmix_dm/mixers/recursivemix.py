@@ -35,7 +35,8 @@ class RecursiveMix(Mixer):
     with (`rows_b` of the target), so that losses have to take more than two classes: MixedCE, MixedBCE. A further loss
     asks that a linear head of the mixer's own, which sees the features inside of the box, agrees with what the model
     said of the old image. The first batch of an epoch is not mixed, whatever lam is given. Of two batches of different
-    sizes the common rows are mixed. There are no pairs of two streams.
+    sizes the common rows are mixed. There are no pairs of two streams. A batch is remembered when it is finished: a
+    loop of one's own calls `batch.finish(outputs)` of each.
 
     Args:
         alpha: the box has a share of the area that is drawn uniformly from 0 to alpha, at most 1. Default: 0.5.
@@ -50,6 +51,7 @@ class RecursiveMix(Mixer):
 
     label_fields = frozenset({'rows_b'})
     needs_model = True
+    example = {'alpha': 0.5}
 
     def __init__(self, alpha: float = 0.5, omega: float = 0.5, per_sample: bool = False) -> None:
         super().__init__(in_range('alpha', alpha, 0, 1, open_low=True), per_sample)

@@ -22,6 +22,7 @@ LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, 
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
     'ManifoldMix': {'stages': ['input']},
+    'RecursiveMix': {'alpha': 0.5},
 }
 
 
