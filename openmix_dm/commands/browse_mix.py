@@ -116,9 +116,18 @@ def _mixed(shown: 'Shown', images: Images, seed: int, lam: float | None) -> Mixe
     torch.manual_seed(seed)
     if lam is not None and not 0 <= lam <= 1:
         raise ConfigError(f'--lam must be in [0, 1], got {lam}')
+    if type(shown.mixer).history is not Mixer.history:
+        _show_a_batch_before(shown, images)
     batch = shown.mixer(images[0], images[1], shown.probe, lam)
     # what is mixed inside a network is shown as it would look in the images
     return replace(batch, inputs=batch.hidden.mix(batch.inputs)) if batch.hidden else batch
+
+
+def _show_a_batch_before(shown: 'Shown', images: Images) -> None:
+    """Let a mixer that remembers batches see one: the same images, each in the place of the next."""
+    batch = shown.mixer(images[0].roll(1, 0), images[1].roll(1, 0), shown.probe)
+    if batch.after is not None:
+        batch.finish(shown.probe.outputs(batch.inputs, batch.after.wants))
 
 
 def _normalised(model: Any, pixels: torch.Tensor) -> torch.Tensor:

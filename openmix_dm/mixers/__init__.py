@@ -7,11 +7,13 @@ from openmix_dm.mixers.base import MaskMixer, Mixer
 from openmix_dm.mixers.cutmix import CutMix
 from openmix_dm.mixers.fmix import FMix
 from openmix_dm.mixers.gridmix import GridMix
+from openmix_dm.mixers.guidedmixup import GuidedMixup
 from openmix_dm.mixers.manifoldmix import ManifoldMix
 from openmix_dm.mixers.mixup import Mixup
 from openmix_dm.mixers.no_mix import NoMix
 from openmix_dm.mixers.puzzle import PuzzleMix
 from openmix_dm.mixers.random_mixer import RandomMixer
+from openmix_dm.mixers.recursivemix import RecursiveMix
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
 from openmix_dm.mixers.smoothmix import SmoothMix
@@ -26,6 +28,7 @@ __all__ = [
     'CutMix',
     'FMix',
     'GridMix',
+    'GuidedMixup',
     'ManifoldMix',
     'MaskMixer',
     'Mixer',
@@ -33,6 +36,7 @@ __all__ = [
     'NoMix',
     'PuzzleMix',
     'RandomMixer',
+    'RecursiveMix',
     'ResizeMix',
     'SAMix',
     'SaliencyMix',

@@ -8,7 +8,6 @@ and is not there.
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,10 +15,11 @@ from torch import Tensor, nn
 from openmix_dm.mixers.base import Lam, Mixer, per_row, weight_for
 from openmix_dm.mixers.mixup import Mixup
 from openmix_dm.mixers.partner import Partner
+from openmix_dm.mixers.teacher import last_map
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import HiddenMix, MixedPair, Probe
 from openmix_dm.utils.checks import positive
-from openmix_dm.utils.modules import evaluating, full_precision
+from openmix_dm.utils.modules import full_precision
 
 
 @MIXERS.register_module()
@@ -64,19 +64,8 @@ class AlignMixup(Mixer):
 
     def attach(self, model: nn.Module) -> None:
         """Find the last stage of the model; refuse one that gives no map."""
-        backbone: Any = getattr(model, 'backbone', None)
-        if backbone is None:
-            return
-        *_, stage = backbone.stages
-        device = next(backbone.parameters()).device
-        with evaluating(backbone), torch.no_grad(), full_precision(device):
-            output = backbone.features(torch.zeros(1, 3, *backbone.example_size, device=device), stage)
-        if output.dim() != 4 or backbone.as_map(output, stage, backbone.example_size).shape != output.shape:
-            raise ValueError(
-                f'AlignMixup aligns maps (N, C, h, w), but {stage!r} of {type(backbone).__name__} gives '
-                f'{tuple(output.shape)}; take a convolutional network, or ManifoldMix'
-            )
-        self.stage = stage
+        if hasattr(model, 'backbone'):
+            self.stage, _ = last_map(model.backbone, 'AlignMixup aligns', 'ManifoldMix')
 
     def mix(
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None

@@ -17,6 +17,7 @@ SMALL_MODEL: dict[str, Any] = {
     'backbone': {'type': 'ThinResNet', 'depth': 8},
     'head': {'type': 'LinearHead', 'num_classes': 10, 'loss': {'type': 'MixedCE'}},
 }
+CLASSES = 1000  # that logits are given for where there is no model: more than there are images to be shown
 
 
 def named_mixer(name: str) -> Mixer:
@@ -54,7 +55,7 @@ class PixelProbe:
     def outputs(self, inputs: torch.Tensor, wants: tuple[Want, ...] = ()) -> Outputs:
         """Return the brightness of patches for every kind of attention, and logits that know nothing."""
         kinds = {'attention': self.attention(inputs), 'received': self.attention(inputs)}
-        return Outputs(inputs.new_zeros(len(inputs), 2), **{want: kinds[want] for want in wants})
+        return Outputs(inputs.new_zeros(len(inputs), CLASSES), **{want: kinds[want] for want in wants})
 
     def class_map(self, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return how much each place differs from the mean of its image."""

@@ -22,6 +22,14 @@ RUNS = {
         f"model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='AutoMix', {LEARNED}), "
         "dict(type='PuzzleMix', alpha=1.0), dict(type='NoMix')])",
     ),
+    'the batch before of each rank': (
+        "model.mixer=dict(_delete_=True, type='RecursiveMix', alpha=0.5)",
+        "model.head.loss=dict(_delete_=True, type='MixedCE')",
+    ),
+    'partners by saliency, and clean images now and then': (
+        "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='GuidedMixup', saliency='gradient', "
+        "clean_weight=0.5), dict(type='NoMix')])",
+    ),
     'labels by attention': (
         VIT,
         "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='TransMix', mixer=dict(type='CutMix', "

@@ -26,6 +26,24 @@ def whole(tmp_path_factory):
     return folder
 
 
+RECURSIVE = ROOT / 'configs' / 'digits' / 'r8_recursivemix.py'
+EACH = ('model.mixer.per_sample=True', 'optim_wrapper.amp=bf16', 'optim_wrapper.accumulative_counts=2', *OPTIONS[1:2])
+
+
+@pytest.mark.parametrize('options', [OPTIONS[1:2], EACH], ids=['plain', 'per sample, bf16, accumulated'])
+def test_recursivemix_goes_on_from_the_batch_before(options, tmp_path, monkeypatch):
+    """Cut in the middle of both epochs, and before the second begins."""
+    assert train(tmp_path / 'whole', *options, config=RECURSIVE) == 0
+    for cut in (4, 7, 11):
+        with power_cut(monkeypatch, cut), pytest.raises(PowerCut):
+            train(tmp_path / str(cut), *options, config=RECURSIVE)
+        assert train(tmp_path / str(cut), *options, config=RECURSIVE, arguments=['--resume']) == 0
+        assert same(final(tmp_path / str(cut))['state_dict'], final(tmp_path / 'whole')['state_dict'])
+    (history,) = load_file(tmp_path / 'whole' / 'epoch_2.pth')['mixer_history']
+    assert set(history) == {'images', 'rows', 'logits'}
+    assert history['images'].shape[0] == len(history['rows']) == len(history['logits'])
+
+
 @pytest.mark.parametrize('cut', [2, 4, 8, 11])
 def test_a_run_that_was_cut_goes_on_with_the_same_history(cut, whole, tmp_path, monkeypatch):
     with power_cut(monkeypatch, cut), pytest.raises(PowerCut):

@@ -51,11 +51,19 @@ def test_the_command_counts(json_wanted, capsys, monkeypatch):
     assert command.main(['launches', *(['--json'] if json_wanted else [])]) == 0
     printed = capsys.readouterr().out
     if not json_wanted:
-        assert [line.split()[-1] for line in printed.splitlines() if '<=' in line] == ['ok', 'MISSED', 'ok', 'ok']
+        assert [line.split()[-1] for line in printed.splitlines() if '<=' in line] == ['ok', 'MISSED', 'ok', 'ok', 'ok']
         assert 'aten::_linalg_svd at openmix_dm/semi/terms/spectral.py' in printed
         return
     rows = {row['name']: row for row in json.loads(printed)['rows']}
-    assert set(rows) == {'Mixup', 'BSS', launches.LAMB, launches.EMA, launches.SALIENCY, launches.PUZZLE}
+    assert set(rows) == {
+        'Mixup',
+        'BSS',
+        launches.LAMB,
+        launches.EMA,
+        launches.SALIENCY,
+        launches.GUIDED,
+        launches.PUZZLE,
+    }
     assert 100 < rows['Mixup']['operations'] < 300
     assert rows[launches.PUZZLE]['target'] == 600
 

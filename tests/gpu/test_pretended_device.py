@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from mixers.test_promises import ProbeOfNothing
 from support.device_steps import mixed
-from support.mixer_examples import build, case_id, cases, example
+from support.mixer_examples import build, case_id, cases, example, remember
 from torch import nn
 
 from openmix_dm.analysis.benchmarks.device_training import SGD, DeviceTraining, image_batch, pinned
@@ -211,8 +211,10 @@ def mix(case, images, seed, device):
     torch.manual_seed(seed)
     mixer = build(*case)
     labels = torch.arange(len(images))
+    images, labels = images.to(device), labels.to(device)
+    remember(mixer.to(device), images, labels)
     torch.manual_seed(seed)
-    batch = mixer.to(device)(images.to(device), labels.to(device), ProbeOfNothing())
+    batch = mixer(images, labels, ProbeOfNothing())
     finished = batch.hidden.mix(batch.inputs) if batch.hidden else batch.inputs
     return [value for value in (finished, batch.target.lam, batch.target.y_b, batch.mask) if value is not None]
 

@@ -15,6 +15,8 @@ DYNAMIC = {
     'SAMix': {'type': 'SAMix', **LEARNED},
     'TransMix': {'type': 'TransMix', 'mixer': {'type': 'CutMix', 'alpha': 1.0}},
     'TokenMix': {'type': 'TokenMix', 'alpha': 1.0, 'patch_size': 4, 'minimum_tokens': 2},
+    'SnapMix': {'type': 'SnapMix'},
+    'GuidedMixup': {'type': 'GuidedMixup', 'saliency': 'gradient'},
 }
 LOSSES = {
     'MCE': {'type': 'MixedCE'},
@@ -24,6 +26,7 @@ LOSSES = {
     'MBCE(two)': {'type': 'MixedBCE', 'two_hot': True},
     'DM(BCE)': {'type': 'DecoupledBCE', 't': 0.5, 'xi': 0.8},
 }
+EACH_BY_ITSELF = ('TransMix', 'GuidedMixup')  # whose lam is of each sample in any case
 SMALL_CNN = {'type': 'ThinResNet', 'depth': 8}
 SMALL_VIT = {
     'type': 'TimmBackbone',
@@ -72,7 +75,7 @@ def test_every_loss_trains_everything_that_learns(name, loss):
 @EVERY
 def test_a_lam_of_each_sample_reaches_the_loss_unreduced(name, monkeypatch):
     """The loss sees as many different lam as the mixer made, not their mean."""
-    model = make(name, mixer={**DYNAMIC[name], 'per_sample': True} if name != 'TransMix' else None)
+    model = make(name, mixer=None if name in EACH_BY_ITSELF else {**DYNAMIC[name], 'per_sample': True})
     seen = []
     per_sample = model.head.loss_fn.per_sample
     monkeypatch.setattr(
@@ -144,6 +147,6 @@ def test_all_mixers_that_ask_a_network_are_here():
     asking = {
         name
         for name, kind in MIXERS.module_dict.items()
-        if issubclass(kind, Mixer) and (kind.label_from != 'pixels' or name == 'PuzzleMix')
+        if issubclass(kind, Mixer) and (kind.label_from != 'pixels' or name in ('PuzzleMix', 'GuidedMixup'))
     }
     assert asking == set(DYNAMIC)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from mixers.test_promises import ProbeOfNothing
-from support.mixer_examples import LEARNED, build, example, registered
+from support.mixer_examples import LEARNED, build, case_id, cases, remember
 from torch._C._profiler import _EventType
 
 SHAPE = (32, 3, 64, 64)
@@ -37,16 +37,15 @@ def test_the_measure_measures():
     assert 2 * size <= peak < 2.01 * size
 
 
-@pytest.mark.parametrize('partner', ['shift', 'permutation'])
-@pytest.mark.parametrize('per_sample', [False, True])
-@pytest.mark.parametrize('name', [name for name in registered() if 'alpha' in example(name)])
-def test_at_most_one_batch_beyond_the_result(name, per_sample, partner):
+@pytest.mark.parametrize('case', cases(), ids=case_id)
+def test_at_most_one_batch_beyond_the_result(case):
+    name, _ = case
     if name == 'AttentiveMix' or name in LEARNED:
         pytest.skip('runs a network of its own, whose features are its memory')
-    mixer = build(name, {**example(name), 'per_sample': per_sample, 'partner': partner})
+    mixer = build(*case)
     shape = LARGE if name == 'SaliencyMix' else SHAPE
     inputs, labels = torch.rand(shape), torch.arange(shape[0])
-    mixer(inputs, labels, ProbeOfNothing())
+    remember(mixer, inputs, labels)(inputs, labels, ProbeOfNothing())
     size = inputs.numel() * 4
     for seed in range(3):
         torch.manual_seed(seed)

@@ -9,6 +9,7 @@ from openmix_dm.analysis.benchmarks.device_training import SGD, DeviceTraining, 
 from openmix_dm.analysis.benchmarks.pretended_device import pretended_gpu
 from openmix_dm.engine.eval_loops import evaluate
 from openmix_dm.evaluation import BatchEvaluator
+from openmix_dm.registry import MIXERS
 
 CLASSES, SIZE, PIXELS = 5, 6, 16
 
@@ -36,7 +37,8 @@ def train(model, batch=None, steps=2, **options):
 def mixed(mixer, loss=None, **backbone):
     """Return a small classifier with a mixer, given by its name and settings."""
     name, settings = mixer
-    return classifier({'type': name, **settings}, loss or {'type': 'DecoupledCE', 'eta': 0.1}, **backbone)
+    usual = {'type': 'MixedCE'} if 'rows_b' in MIXERS.get(name).label_fields else {'type': 'DecoupledCE', 'eta': 0.1}
+    return classifier({'type': name, **settings}, loss or usual, **backbone)
 
 
 def wrapper(**options):

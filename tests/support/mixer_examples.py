@@ -1,10 +1,14 @@
 """One example of every registered mixer, for the tests that hold the whole registry to its promises."""
 
+from itertools import product
+
+import torch
 from torch import Tensor, nn
 
 from openmix_dm.backbones import Backbone
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS
+from openmix_dm.structures import Outputs
 from openmix_dm.utils.signatures import arguments_of
 
 # Where the mixer's own `example` is too large, or leaves something out that is to be tested.
@@ -13,6 +17,10 @@ OTHERWISE: dict[str, dict] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 16},
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
 }
+
+# Settings that make something else of a mixer, which keeps the promises too.
+FURTHER: dict[str, list[dict]] = {'GuidedMixup': [{'saliency': 'gradient'}]}
+WAYS = {'per_sample': (False, True), 'partner': ('shift', 'permutation')}
 
 
 def example(name: str) -> dict:
@@ -23,6 +31,7 @@ def example(name: str) -> dict:
 
 
 LEARNED = ('AutoMix', 'SAMix')  # have networks that they train
+REMEMBERING = ('RecursiveMix',)  # mix with the batch before
 
 
 def registered() -> list[str]:
@@ -33,11 +42,9 @@ def registered() -> list[str]:
 
 def variants(name: str) -> list[dict]:
     """The example alone, and with each way of drawing lam and partners that the mixer offers."""
-    settings = example(name)
-    if 'alpha' not in settings:
-        return [settings]
-    ways = [(False, 'shift'), (True, 'shift'), (False, 'permutation'), (True, 'permutation')]
-    return [{**settings, 'per_sample': per_sample, 'partner': partner} for per_sample, partner in ways]
+    offered = [key for key in WAYS if key in arguments_of(MIXERS.get(name)).known]
+    ways = [dict(zip(offered, values, strict=True)) for values in product(*(WAYS[key] for key in offered))]
+    return [{**example(name), **more, **way} for more in ({}, *FURTHER.get(name, [])) for way in ways]
 
 
 def build(name: str, settings: dict) -> Mixer:
@@ -48,12 +55,24 @@ def build(name: str, settings: dict) -> Mixer:
     return mixer
 
 
+def remember(mixer: Mixer, inputs: Tensor, labels: Tensor) -> Mixer:
+    """Show a mixer that mixes with the batch before such a batch, of zeros; others as they are."""
+    if type(mixer).__name__ in REMEMBERING:
+        first = mixer(torch.zeros_like(inputs), labels)
+        first.finish(Outputs(torch.zeros(len(labels), CLASSES, device=inputs.device)))
+    return mixer
+
+
+CLASSES = 50
+
+
 class AnyModel(nn.Module):
-    """A network in two stages for images of any size and with any number of channels, and a head for 50 classes."""
+    """A network in two stages for images of any size and with any number of channels, and a head."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.backbone, self.head = AnyBackbone(), nn.Linear(8, 50)
+        self.backbone, self.head = AnyBackbone(), nn.Linear(8, CLASSES)
+        self.head.num_classes = CLASSES
 
 
 class AnyBackbone(Backbone):
@@ -76,4 +95,4 @@ def cases() -> list[tuple[str, dict]]:
 
 def case_id(case: tuple[str, dict]) -> str:
     name, settings = case
-    return '-'.join([name, *(str(settings[k]) for k in ('per_sample', 'partner') if k in settings)])
+    return '-'.join([name, *(str(settings[k]) for k in ('saliency', 'per_sample', 'partner') if k in settings)])

@@ -29,6 +29,9 @@ RESNET_MIXERS: dict[str, dict[str, Any]] = {
     'PuzzleMix': {'alpha': 1.0},
     'AutoMix': {'alpha': 2.0},
     'SAMix': {'alpha': 2.0},
+    'GuidedMixup': {},
+    'GuidedMixup, gradient': {'type': 'GuidedMixup', 'saliency': 'gradient'},
+    'RecursiveMix, MCE': {'type': 'RecursiveMix'},  # whose labels have no DM
 }
 TOKEN_MIXERS: dict[str, dict[str, Any]] = {
     'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
@@ -65,7 +68,8 @@ STREAM_METHODS: dict[str, dict[str, Any]] = {
 }
 LAMB, EMA = 'LAMB, the step alone', 'EMA, the update alone'
 SALIENCY, PUZZLE = f'SaliencyMix, mixing {LARGE_BATCH} images', 'PuzzleMix, mixing without its two passes'
-TARGETS = {LAMB: 150, EMA: 20, SALIENCY: 300, PUZZLE: 600, 'AutoMix': 1600, 'SAMix': 1600}
+GUIDED = f'GuidedMixup, mixing {LARGE_BATCH} images'
+TARGETS = {LAMB: 150, EMA: 20, SALIENCY: 300, PUZZLE: 600, GUIDED: 900, 'AutoMix': 1600, 'SAMix': 1600}
 
 
 @dataclass(frozen=True)
@@ -120,12 +124,17 @@ def _steps(
 
 
 def classifier(backbone: str, mixer: dict[str, Any]) -> Any:
-    """Return a classifier for ImageNet with DM(CE); PuzzleMix always takes its finest grid, the longest way."""
+    """Return a classifier for ImageNet with DM(CE), or with MCE where labels are of many classes.
+
+    PuzzleMix always takes its finest grid, the longest way.
+    """
+    of_many = 'rows_b' in MIXERS.get(mixer['type']).label_fields
+    loss = {'type': 'MixedCE'} if of_many else {'type': 'DecoupledCE', 'eta': 0.1}
     model = MODELS.build(
         {
             'type': 'MixClassifier',
             'backbone': {'type': 'TimmBackbone', 'name': backbone},
-            'head': {'type': 'LinearHead', 'num_classes': CLASSES, 'loss': {'type': 'DecoupledCE', 'eta': 0.1}},
+            'head': {'type': 'LinearHead', 'num_classes': CLASSES, 'loss': loss},
             'mixer': mixer,
             'data_preprocessor': PREPROCESSOR,
         }
@@ -183,6 +192,7 @@ def _parts(pixels: int) -> Iterator[Launches]:
     yield _row(case, EMA, count(lambda: averaging(network)))
     saliency = MIXERS.build({'type': 'SaliencyMix', 'alpha': 1.0})
     yield _row(case, SALIENCY, count(lambda: mixing(saliency, LARGE_BATCH, 64)))
+    yield _row(case, GUIDED, count(lambda: mixing(MIXERS.build({'type': 'GuidedMixup'}), LARGE_BATCH, 64)))
     puzzle = _finest(MIXERS.build({'type': 'PuzzleMix', 'alpha': 1.0}))
     yield _row(case, PUZZLE, count(lambda: mixing(puzzle, BATCH, pixels)))
 

@@ -1,6 +1,7 @@
 """The mixers against one torch.lerp of the batch with its partner, beside timm's and torchvision's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import torch
@@ -9,6 +10,8 @@ from torch import Tensor
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
 from openmix_dm.mixers import Mixer
 from openmix_dm.registry import MIXERS
+from openmix_dm.structures import Outputs
+from openmix_dm.utils.signatures import arguments_of
 
 LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
@@ -19,6 +22,7 @@ LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, 
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
     'ManifoldMix': {'stages': ['input']},
+    'RecursiveMix': {'alpha': 0.5},
 }
 
 
@@ -29,22 +33,34 @@ def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
     partners = images.roll(1, 0)
     functions: dict[str, Callable[[], object]] = {LIMIT: lambda: torch.lerp(images, partners, 0.3)}
     for name, mixer in ours().items():
+        after_a_batch(mixer, images, labels)
         functions[name] = lambda mixer=mixer: mixer(images, labels)  # type: ignore[misc]
     return compare(LIMIT, {**functions, **timms(images, labels), **torchvisions(images, labels)}, rounds)
 
 
 def ours() -> dict[str, Mixer]:
-    """Return our mixers by how they choose partners and lam."""
+    """Return our mixers by how they choose partners and lam, as far as they offer a choice."""
     MIXERS.import_from_location()
-    return {
-        f'{name}, {partner}{PER_SAMPLE if per_sample else ""}': MIXERS.build(
-            {'type': name, 'alpha': 1.0, 'partner': partner, 'per_sample': per_sample, **MEASURED_WITH.get(name, {})}
-        )
-        for name in sorted(MIXERS.module_dict)
-        if name not in LEFT_OUT
-        for partner in ('shift', 'permutation')
-        for per_sample in (False, True)
-    }
+    names = [name for name in sorted(MIXERS.module_dict) if name not in LEFT_OUT]
+    return {label: MIXERS.build(config) for name in names for label, config in _ways_of(name)}
+
+
+def _ways_of(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the ways of a mixer, with their labels; where it offers no choice, they are the same."""
+    known = arguments_of(MIXERS.get(name)).known
+    for partner, per_sample in product(('shift', 'permutation'), (False, True)):
+        way = {'alpha': 1.0, 'partner': partner, 'per_sample': per_sample}
+        offered = {key: value for key, value in way.items() if key in known}
+        label = f'{name}, {partner}' if 'partner' in offered else name
+        config = {'type': name, **offered, **MEASURED_WITH.get(name, {})}
+        yield f'{label}{PER_SAMPLE if offered.get("per_sample") else ""}', config
+
+
+def after_a_batch(mixer: Mixer, images: Tensor, labels: Tensor) -> None:
+    """Let a mixer that remembers batches see one, so that it has something to mix with."""
+    mixed = mixer(images, labels)
+    if mixed.after is not None:
+        mixed.finish(Outputs(torch.zeros(len(images), CLASSES)))
 
 
 def target_of(name: str, size: int) -> float | None:

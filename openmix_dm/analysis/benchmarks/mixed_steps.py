@@ -9,15 +9,21 @@ import torch
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
 from openmix_dm.registry import MIXERS, MODELS
+from openmix_dm.utils.signatures import arguments_of
 
 VANILLA, MIXING = 'vanilla (limit)', 'PuzzleMix, mixing alone'
 WHOLE: dict[str, dict[str, Any]] = {  # mixers that run networks: measured by whole steps
     'PuzzleMix': {'alpha': 1.0, 'block_num': 5, 't_size': 4},
     'AutoMix': {'alpha': 2.0, 'stage': 'stage3'},
     'SAMix': {'alpha': 2.0, 'stage': 'stage3'},
+    'GuidedMixup, gradient': {'type': 'GuidedMixup', 'saliency': 'gradient'},
+    'RecursiveMix': {},
 }
-STATIC = ('Mixup', 'CutMix', 'ManifoldMix', 'FMix', 'GridMix', 'ResizeMix', 'SaliencyMix', 'SmoothMix')
-TARGETS = {'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, **dict.fromkeys(STATIC, 1.01)}
+STATIC = ('Mixup', 'CutMix', 'ManifoldMix', 'FMix', 'GridMix', 'ResizeMix', 'SaliencyMix', 'SmoothMix', 'GuidedMixup')
+TARGETS = {
+    'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'GuidedMixup, gradient': 1.8, 'RecursiveMix': 1.05,
+    **dict.fromkeys(STATIC, 1.01), 'GuidedMixup': 1.05,
+}  # fmt: skip
 BATCH, WHOLE_BATCH = 100, 25  # whole steps have the same ratios at a quarter of the batch, in a quarter of the time
 
 
@@ -36,7 +42,8 @@ def measure(rounds: int, batch: int = BATCH, whole_batch: int = WHOLE_BATCH, siz
     puzzle = statistics.mean(mixing_alone(grid, batch, size, 4 * rounds) for grid in (2, 4, 8, 16) if grid <= size // 2)
     timings.append(Timing(MIXING, puzzle * 1e3, puzzle / vanilla))
     for name in STATIC:
-        mixing = seconds(mixed_batch(MIXERS.build({'type': name, 'alpha': 1.0}), batch, size), 20 * rounds)
+        alpha = {'alpha': 1.0} if 'alpha' in arguments_of(MIXERS.get(name)).known else {}
+        mixing = seconds(mixed_batch(MIXERS.build({'type': name, **alpha}), batch, size), 20 * rounds)
         timings.append(Timing(name, (vanilla + mixing) * 1e3, 1 + mixing / vanilla))
     return timings
 
