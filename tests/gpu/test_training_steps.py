@@ -67,7 +67,7 @@ def test_switches(name, switch):
     assert trouble(train(mixed((name, example(name)), dropout=0.1), **SWITCHES[switch])) == []
 
 
-@pytest.mark.parametrize('name', ['CutMix', 'PuzzleMix', 'SAMix'])
+@pytest.mark.parametrize('name', ['CutMix', 'PuzzleMix', 'SAMix', 'GuidedMixup', 'RecursiveMix'])
 def test_channels_last(name):
     assert trouble(train(in_channels_last(mixed((name, example(name)))))) == []
 

@@ -21,8 +21,8 @@ WHOLE: dict[str, dict[str, Any]] = {  # mixers that run networks: measured by wh
 }
 STATIC = ('Mixup', 'CutMix', 'ManifoldMix', 'FMix', 'GridMix', 'ResizeMix', 'SaliencyMix', 'SmoothMix', 'GuidedMixup')
 TARGETS = {
-    'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'GuidedMixup, gradient': 1.8, 'RecursiveMix': 1.05,
-    **dict.fromkeys(STATIC, 1.01), 'GuidedMixup': 1.05,
+    'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'GuidedMixup, gradient': 1.7, 'RecursiveMix': 1.05,
+    **dict.fromkeys(STATIC, 1.01),
 }  # fmt: skip
 BATCH, WHOLE_BATCH = 100, 25  # whole steps have the same ratios at a quarter of the batch, in a quarter of the time
 
