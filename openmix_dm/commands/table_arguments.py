@@ -17,7 +17,9 @@ def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
 
 def add_cells(parser: argparse.ArgumentParser) -> None:
     """Add which of its runs."""
-    parser.add_argument('--cells', default='*', metavar='GLOB', help="cells by their ids in `list`, e.g. 'mixup/*'")
+    parser.add_argument(
+        '--cells', default='*', metavar='GLOB', help="cells by their ids in `list`: 'mixup/*', '{fmix,mixup}/*'"
+    )
     parser.add_argument('--trials', type=int, help="runs of each config, first seeds first (the table's: 3)")
 
 

@@ -1,6 +1,7 @@
 """The command behind tools/train.py."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,14 +10,20 @@ from mmengine.config import Config
 from openmix_dm.commands.command_line import add_config_arguments, run_command
 from openmix_dm.config.load import default_work_dir, load_run_config
 from openmix_dm.engine.session import train
+from openmix_dm.errors import INTERRUPTED
 from openmix_dm.invocation import command
 from openmix_dm.launch.group import LAUNCHERS
 from openmix_dm.runs.checkpoints import load_file
 
+AUTO = 'auto'  # as mmengine's users say it
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train a config; return the exit code."""
-    return run_command(lambda args: train(prepare(args), args.allow_change), parse(arguments))
+    code = run_command(lambda args: train(prepare(args), args.allow_change), parse(arguments))
+    if code == INTERRUPTED:
+        print('next: the same command with --resume goes on from the last checkpoint', file=sys.stderr, flush=True)
+    return code
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -25,7 +32,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_config_arguments(parser)
     parser.add_argument('--work-dir', type=Path, help='folder of the run (work_dirs/<dataset>/<config>/seed<k>)')
     parser.add_argument(
-        '--resume', nargs='?', const=True, metavar='PATH', help='go on with the run in the folder, or from a checkpoint'
+        '--resume',
+        nargs='?',
+        const=True,
+        metavar='PATH',
+        help='go on with the run in the folder, or from this checkpoint',
     )
     parser.add_argument(
         '--allow-change', nargs='+', default=[], metavar='KEY', help='with --resume: keys of the config that may differ'
@@ -43,6 +54,8 @@ def prepare(args: argparse.Namespace) -> Config:
     """Make the config of the run out of file and command line, and check all of it."""
     config = load_run_config(args.config, args.cfg_options, args.seed, args.amp, args.fast)
     config.work_dir = str(args.work_dir or default_work_dir(config, config.randomness.seed))
+    if args.resume == AUTO and not Path(AUTO).exists():
+        args.resume = True
     config.launcher, config.resume = args.launcher, bool(args.resume)
     config.load_from = args.resume if isinstance(args.resume, str) else config.get('load_from')
     if config.load_from:

@@ -3,7 +3,7 @@
 import shlex
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
 def closing_words(config: Config, folder: RunFolder) -> str:
     """Say where the results are and what to do next."""
     final, checkpoint = folder.read().get('final', {}), CheckpointStore(folder.path).entries()[-1].file
-    result = f'top-1 {final["median_last10"]:.2f} % (median of the last 10 epochs), ' if final else ''
+    result = f'{accuracy_words(final, len(folder.records("val")))}, ' if 'last' in final else ''
     hours = folder.read()['hours']
     return (
         f'done: {result}{hours * 3600:.0f} s. Results: {folder.path}/run.json, metrics.jsonl, {checkpoint}\n'
@@ -97,6 +97,12 @@ def closing_words(config: Config, folder: RunFolder) -> str:
         f'next: {command("test", folder.path / CONFIG, folder.path / checkpoint)}\n'
         f'      {program("tensorboard")} --logdir {shlex.quote(f"{folder.path}/{BOARD}")}'
     )
+
+
+def accuracy_words(final: Mapping[str, float], validations: int) -> str:
+    """Say the last and the best top-1; the median of ten only where these ten are not most of the training."""
+    median = f', median of the last 10 {final["median_last10"]:.2f} %' if validations >= 20 else ''
+    return f'top-1 {final["last"]:.2f} % (best {final["best"]:.2f} %{median})'
 
 
 def evaluate_checkpoint(

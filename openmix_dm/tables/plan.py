@@ -75,11 +75,23 @@ def runs_of(
 
 def matching(table: Table, pattern: str) -> tuple[Cell, ...]:
     """Return the runnable cells whose id matches a pattern such as 'Mixup/*', in capitals or not."""
-    cells = tuple(cell for cell in table.runnable() if fnmatch.fnmatchcase(cell.id.lower(), pattern.lower()))
+    patterns = alternatives(pattern.lower())
+    cells = tuple(
+        cell for cell in table.runnable() if any(fnmatch.fnmatchcase(cell.id.lower(), each) for each in patterns)
+    )
     if not cells:
         some = ', '.join(cell.id for cell in table.runnable()[:4])
         raise ConfigError(f'no cell of {table.name} matches {pattern!r}; its cells are called {some}, ...')
     return cells
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Return the patterns that one with braces stands for, as in a shell: '{mixup,cutmix}/mce' is two."""
+    braces = re.search(r'\{([^{}]*)\}', pattern)
+    if braces is None:
+        return [pattern]
+    before, after = pattern[: braces.start()], pattern[braces.end() :]
+    return [whole for part in braces[1].split(',') for whole in alternatives(f'{before}{part}{after}')]
 
 
 def config_path(cell: Cell) -> Path:

@@ -7,6 +7,8 @@ import torch
 
 from openmix_dm.commands.test import main as evaluate
 from openmix_dm.commands.train import main
+from openmix_dm.engine.session import accuracy_words
+from openmix_dm.engine.train_loops import EpochTrainLoop
 from openmix_dm.runs.checkpoints import load_file
 from openmix_dm.runs.folder import RunFolder
 
@@ -100,8 +102,6 @@ def test_seeds_differ(finished, config, tmp_path):
 
 
 def test_resume_goes_on_and_ends_like_an_unbroken_run(finished, config, tmp_path, monkeypatch):
-    from openmix_dm.engine.train_loops import EpochTrainLoop
-
     def crash(self):
         raise RuntimeError('power cut')
 
@@ -111,10 +111,27 @@ def test_resume_goes_on_and_ends_like_an_unbroken_run(finished, config, tmp_path
         with pytest.raises(RuntimeError, match='power cut'):
             train(config, tmp_path / 'run')
     assert RunFolder(tmp_path / 'run').read()['state'].startswith('failed: RuntimeError')
-    assert train(config, tmp_path / 'run', '--resume') == 0
+    assert train(config, tmp_path / 'run', '--resume', 'auto') == 0
     one, other = (load_file(folder / 'epoch_2.pth') for folder in (finished, tmp_path / 'run'))
     assert all(torch.equal(one['state_dict'][name], other['state_dict'][name]) for name in one['state_dict'])
     assert [r['iter'] for r in RunFolder(tmp_path / 'run').records('val')] == [3, 6]
+
+
+def test_the_closing_line_says_the_median_only_of_a_long_run():
+    final = {'last': 66.75, 'best': 70.0, 'median_last10': 46.75}
+    assert accuracy_words(final, 3) == 'top-1 66.75 % (best 70.00 %)'
+    assert accuracy_words(final, 20) == 'top-1 66.75 % (best 70.00 %, median of the last 10 46.75 %)'
+
+
+def test_who_stops_a_run_from_the_keyboard_is_told_how_it_goes_on(config, tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(EpochTrainLoop, 'run_iter', interrupted)
+        assert train(config, tmp_path / 'run') == 130
+    assert 'next: the same command with --resume goes on' in capsys.readouterr().err
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
 
 
 def test_resume_in_an_empty_folder_starts(config, tmp_path):

@@ -5,7 +5,7 @@ from conftest import ROOT
 
 from openmix_dm.errors import ConfigError
 from openmix_dm.tables.cells import Cell, Table
-from openmix_dm.tables.plan import run_folder, runs_of
+from openmix_dm.tables.plan import matching, run_folder, runs_of
 
 MIXUP, CUTMIX = 'digits/r8_mixup.py', 'digits/r8_cutmix.py'
 TABLE = Table(
@@ -20,6 +20,13 @@ TABLE = Table(
     ),
     trials=2,
 )
+
+
+def test_braces_as_in_a_shell():
+    found = [cell.id for cell in matching(TABLE, '{Mixup,cutmix}/{top1,hours}')]
+    assert found == ['mixup/top1', 'mixup/hours', 'cutmix/top1']
+    with pytest.raises(ConfigError, match='no cell of some matches'):
+        matching(TABLE, '{fmix,}/top1')
 
 
 def test_a_config_that_cells_share_runs_once():
