@@ -126,7 +126,8 @@ def _mixed(shown: 'Shown', images: Images, seed: int, lam: float | None) -> Mixe
 def _show_a_batch_before(shown: 'Shown', images: Images) -> None:
     """Let a mixer that remembers batches see one: the same images, each in the place of the next."""
     batch = shown.mixer(images[0].roll(1, 0), images[1].roll(1, 0), shown.probe)
-    if batch.after is not None:
+    without_model = isinstance(shown.probe, PixelProbe)
+    if batch.after is not None and not (without_model and set(batch.after.wants) - set(PixelProbe.shows)):
         batch.finish(shown.probe.outputs(batch.inputs, batch.after.wants))
 
 

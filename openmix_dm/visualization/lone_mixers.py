@@ -40,6 +40,8 @@ def all_mixers() -> list[str]:
 class PixelProbe:
     """Answer a mixer that has no model: images are shown as they are, and their gradients stand for saliency."""
 
+    shows: tuple[Want, ...] = ('attention', 'received')
+
     def saliency(self, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return how much each pixel differs from the mean of its image."""
         return (inputs - inputs.mean(dim=(2, 3), keepdim=True)).abs()

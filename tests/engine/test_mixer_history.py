@@ -3,12 +3,13 @@
 import pytest
 import torch
 from conftest import ROOT
-from support import echo_mixer  # registers EchoMix
+from support import echo_mixer
 from support.short_runs import PowerCut, final, power_cut, same, train
 from support.two_ranks import on_two_ranks
 
 from openmix_dm.engine.hooks.mixer_step import MixerStepHook
 from openmix_dm.errors import CheckpointError
+from openmix_dm.registry import MIXERS
 from openmix_dm.runs.checkpoints import load_file
 
 CONFIG = ROOT / 'configs' / 'digits' / 'r8_mixup.py'
@@ -16,7 +17,14 @@ OPTIONS = (
     'model.mixer={"_delete_": True, "type": "EchoMix"}', 'default_hooks.checkpoint.save_every_iters=3',
     'find_unused_parameters=True',
 )  # fmt: skip
-assert echo_mixer
+MIXERS.module_dict.pop('EchoMix')  # there while the tests of this file run only: others go through the whole registry
+
+
+@pytest.fixture(scope='module', autouse=True)
+def registered():
+    MIXERS.register_module(module=echo_mixer.EchoMix)
+    yield
+    MIXERS.module_dict.pop('EchoMix')
 
 
 @pytest.fixture(scope='module')
