@@ -23,6 +23,17 @@ def test_ours_imports_nothing_that_takes_time():
     assert run(f'import sys, openmix_dm; assert openmix_dm.list_configs("digits/*"); {heavy}').stdout.strip() == '[]'
 
 
+def test_looking_at_a_table_waits_for_neither_torch_nor_charts(tmp_path):
+    """What is asked again and again, over thousands of runs, answers at once."""
+    look = (
+        f"import sys; from openmix_dm.commands.table import main; where = ['--work-dirs', {str(tmp_path)!r}];"
+        "codes = [main([word, 'digits', *where]) for word in ('list', 'status', 'collect')];"
+        'print(codes, [n for n in ("torch", "mmengine.runner", "matplotlib", "scipy") if n in sys.modules])'
+    )
+    done = run(look)
+    assert done.stdout.splitlines()[-1] == '[0, 0, 0] []', done.stderr
+
+
 def test_the_repair_waits_for_whoever_imports_torchvision_first():
     code = (
         'import sys, openmix_dm; from openmix_dm import compat; before = len(sys.meta_path);'

@@ -15,14 +15,26 @@ from openmix_dm.tables.archive.run_entries import measures_of
 from openmix_dm.tables.catalogue import find_table
 from openmix_dm.tables.formats import cell_records, text
 from openmix_dm.tables.measures import find_measure, is_measured
-from openmix_dm.tables.page.forest import forest
-from openmix_dm.tables.page.page import to_html
-from openmix_dm.tables.page.plots import effect
 from openmix_dm.tables.plan import WORK_DIRS
 from openmix_dm.tables.results import Results, collect
 from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.stats import INTERVALS
 from openmix_dm.utils.suggest import did_you_mean
+
+
+def to_html(results: Results) -> str:
+    """Return the page; what draws takes seconds to import, and is left alone where nothing is drawn."""
+    from openmix_dm.tables.page import page
+
+    return page.to_html(results)
+
+
+def to_svg(results: Results) -> str:
+    """Return the plot of a table that has an axis, the gains of others."""
+    from openmix_dm.tables.page import forest, plots
+
+    return (plots.effect(results) if results.table.axis else forest.forest(results)) + '\n'
+
 
 FORMATS: dict[str, Callable[[Results], str]] = {
     'md': text.to_markdown,
@@ -30,7 +42,7 @@ FORMATS: dict[str, Callable[[Results], str]] = {
     'html': to_html,
     'latex': text.to_latex,
     'json': cell_records.to_json,
-    'svg': lambda results: (effect(results) if results.table.axis else forest(results)) + '\n',
+    'svg': to_svg,
 }
 # where tests are a table of their own, for those who ask; the others but svg always have them
 TESTS: dict[str, Callable[[Results], str]] = {'md': text.tests_to_markdown, 'latex': text.tests_to_latex}

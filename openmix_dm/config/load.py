@@ -12,7 +12,6 @@ from typing import Any
 
 from mmengine.config import Config
 
-from openmix_dm.config.check import validate
 from openmix_dm.config.fast import best_precision, make_fast
 from openmix_dm.config.locate import find_cycle, find_mixture, is_pure_python
 from openmix_dm.config.shipped import OURS, find_base, find_config
@@ -101,6 +100,8 @@ def load_run_config(
         amp: train in the precision that the device computes fast.
         fast: switch on all that makes a training fast, unless the config says otherwise.
     """
+    from openmix_dm.config.check import validate  # with mmengine's runner, and torch: not for those who only read
+
     config = load_config(path, options)
     if seed is not None:
         config.setdefault('randomness', {})['seed'] = seed
@@ -169,7 +170,12 @@ def plain(config: Config) -> dict[str, Any]:
 
 def fingerprint(config: Config) -> str:
     """Return a short hash of all that a config says."""
-    return hashlib.sha256(json.dumps(plain(config), sort_keys=True, default=repr).encode()).hexdigest()[:16]
+    return fingerprint_of(plain(config))
+
+
+def fingerprint_of(values: dict[str, Any]) -> str:
+    """Return the fingerprint of a config that is plain already."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 
 
 def to_text(config: Config) -> str:

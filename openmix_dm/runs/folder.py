@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from mmengine.config import Config
 
 from openmix_dm.config.load import fingerprint, plain, to_text
@@ -231,6 +230,8 @@ def warn(text: str) -> None:
 
 def hardware() -> dict[str, Any]:
     """Describe the machine without naming it."""
+    import torch  # not for those who only look: a table has thousands of runs, and is asked often
+
     gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     return {
         'gpus': gpus,

@@ -9,7 +9,7 @@ from typing import Any
 
 from mmengine.config import Config
 
-from openmix_dm.config.load import fingerprint, load_config
+from openmix_dm.config.load import fingerprint_of, load_config, plain
 from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.records import Record, all_numbers
@@ -21,7 +21,8 @@ from openmix_dm.utils.stats import INTERVALS, Interval, Mean, mean_of
 
 EPOCHS = 'train_cfg.max_epochs'
 ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to
-Configs = dict[tuple[Path, tuple[str, ...]], Config]  # by file and options
+# by file and options: the config, and what it says as plain values, whose seed is that of the last run asked for
+Configs = dict[tuple[Path, tuple[str, ...]], tuple[Config, dict[str, Any]]]
 Pair = tuple[Mapping[int, float], Mapping[int, float]]  # numbers of a cell and of its baseline, by seed
 
 
@@ -201,10 +202,12 @@ def settings_match(cell: Cell, seed: int, record: dict[str, Any], configs: Confi
     """Say whether a run has the settings of the table, by their hash; and return those of the table."""
     setting = config_path(cell), cell.options
     if setting not in configs:
-        configs[setting] = load_config(*setting)
-    config = configs[setting]
-    config.setdefault('randomness', {})['seed'] = seed
-    return record.get('config_hash') == fingerprint(config), config
+        config = load_config(*setting)
+        config.setdefault('randomness', {})
+        configs[setting] = config, plain(config)
+    config, values = configs[setting]
+    config.randomness.seed = values['randomness']['seed'] = seed
+    return record.get('config_hash') == fingerprint_of(values), config
 
 
 def reached(folder: RunFolder, record: dict[str, Any], state: State) -> dict[str, Any]:

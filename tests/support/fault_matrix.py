@@ -1,4 +1,4 @@
-"""Write the fault matrix as measured: python -m pytest -m faults --matrix docs/reliability.md.
+"""Write the fault matrix as measured: python -m pytest -m faults --matrix=docs/reliability.md.
 
 A test of tests/faults names its row (`test_f7_...`); one elsewhere is marked with it: @pytest.mark.fault(7, 'text').
 Rows that are not run (-k) keep what an earlier run has measured.
@@ -15,7 +15,7 @@ ROWS = defaultdict(list)  # number of the fault -> (docstring, outcome, seconds)
 HEAD = """# What happens when things go wrong
 
 Every row is a fault that `python -m pytest -m faults` puts into the real command line; the table is written by that
-command with `--matrix docs/reliability.md`, as measured (on a CPU; two ranks over gloo where ranks matter). The tests
+command with `--matrix=docs/reliability.md`, as measured (on a CPU; two ranks over gloo where ranks matter). The tests
 are in [tests/faults](../tests/faults).
 
 Exit codes: 0 done, 2 config or usage, 3 data, 4 checkpoint, 5 numeric, 6 distributed, 7 resources (disk, memory),
