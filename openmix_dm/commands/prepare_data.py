@@ -2,22 +2,34 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from openmix_dm.commands.command_line import run_command
 from openmix_dm.commands.pack_data import add_pack_arguments, pack
-from openmix_dm.datasets.prepare.checking import Findings, check_folder, check_list, list_undecodable
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.checking import STRICTEST, Findings, check_folder, check_list, list_undecodable
+from openmix_dm.datasets.prepare.data_set import PUBLISHED, DataSet, Request
 from openmix_dm.datasets.prepare.fine_grained import CUB200, Aircraft, Cars
 from openmix_dm.datasets.prepare.imagenet import ImageNet
 from openmix_dm.datasets.prepare.pack_check import check_packed
-from openmix_dm.datasets.prepare.small_images import CIFAR10, CIFAR100, TinyImageNet
+from openmix_dm.datasets.prepare.small_images import CIFAR, Sheets, TinyImageNet
+from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.invocation import command
 
-ALL: tuple[DataSet, ...] = (CIFAR10(), CIFAR100(), TinyImageNet(), ImageNet(), CUB200(), Aircraft(), Cars())
-DATA_SETS = {data_set.name: data_set for data_set in ALL}
+KINDS: dict[str, type[DataSet]] = {
+    'cifar10': CIFAR,
+    'cifar100': CIFAR,
+    'tiny-imagenet': TinyImageNet,
+    'imagenet': ImageNet,
+    'cub200': CUB200,
+    'aircraft': Aircraft,
+    'cars': Cars,
+}
+DATA_SETS = {name: kind(name, **PUBLISHED[name]) for name, kind in KINDS.items()}
+# The same out of other sources.
+MIRRORS: dict[str, dict[str, DataSet]] = {'cifar10': {'npm': Sheets('cifar10', **PUBLISHED['cifar10 of npm'])}}
 OFFICIAL = 'official'
 OWN = ('folder', 'list', 'packed')
 
@@ -48,8 +60,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         )
         if data_set.devkit:
             maker.add_argument('--devkit', type=Path, help=f'the downloaded {data_set.devkit}')
-        if data_set.mirrors:
-            sources = (OFFICIAL, *data_set.mirrors)
+        if name in MIRRORS:
+            sources = (OFFICIAL, *MIRRORS[name])
             maker.add_argument('--source', choices=sources, default=OFFICIAL, help='where the data comes from')
         maker.add_argument(
             '--no-verify', action='store_true', help='accept other checksums and counts than the official'
@@ -79,8 +91,8 @@ def add_root(parser: argparse.ArgumentParser) -> None:
 def prepare(args: argparse.Namespace) -> None:
     """Make the files of a data set."""
     root = args.root or resolve_root(args.command)
-    data_set = DATA_SETS[args.command]
-    data_set = data_set.mirrors.get(getattr(args, 'source', OFFICIAL), data_set)
+    sources = {OFFICIAL: DATA_SETS[args.command], **MIRRORS.get(args.command, {})}
+    data_set = sources[getattr(args, 'source', OFFICIAL)]
     print(data_set.prepare(Request(root, tuple(args.archive), getattr(args, 'devkit', None), not args.no_verify)))
     print(f'next: {command("data", "check", args.command, "--root", root)}')
 
@@ -99,7 +111,7 @@ def check(args: argparse.Namespace) -> None:
         todo = f'delete damaged files, then run {command("data", args.data_set, "--root", root)} again'
     try:
         problems, images = look_through(args, root)
-        problems += [] if args.quick else list_undecodable(images)
+        problems += [] if args.quick else list_undecodable(images, partial(read_image, backend=STRICTEST))
     except OSError as error:
         raise DataError(f'{title} in {root} cannot be read: {error}') from error
     for problem in problems:

@@ -1,14 +1,15 @@
 """What is known about a published data set, its files wherever they are, and what is wrong with a prepared one."""
 
+import json
 import os
 import shlex
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from openmix_dm.datasets.splits.split_files import FOLDER as SPLITS
 from openmix_dm.datasets.splits.split_files import PACKAGE
 from openmix_dm.errors import DataError
 from openmix_dm.invocation import command
+from openmix_dm.registry import DATASETS
+
+PUBLISHED = json.loads(Path(__file__).with_name('published.json').read_text())
 
 
 @dataclass(frozen=True)
@@ -33,21 +37,26 @@ class Request:
     verify: bool = True
 
 
+@dataclass
 class DataSet(ABC):
-    """A published data set: facts, which each has of its own, and what is done with them."""
+    """A published data set: facts, which published.json has of each, and what is done with them."""
 
-    name = title = ''  # of the command and of its folder below that of all data sets; for people
-    classes = 0
-    counts: ClassVar[dict[str, int]] = {}  # images of each split
-    balanced: tuple[str, ...] = ()  # splits with equally many images of each class
-    loader: Any = None  # the class that serves what is prepared
-    hashes: ClassVar[dict[str, str]] = {}  # of the published archives by their names; '' if it is not known
-    unpacked: tuple[str, ...] = ()  # one of these in root tells that the archives were unpacked there
-    url = ''  # of the archive, if it can be downloaded
-    fetch = staticmethod(fetch)  # what downloads it to a path
-    how_to_get = ''  # else what to do, with places for {command} and {root}
-    devkit = ''  # file name of what comes beside the archives
-    mirrors: ClassVar[dict[str, 'DataSet']] = {}  # the same out of other sources, by their names
+    name: str  # of the command, and of its folder below that of all data sets
+    title: str  # for people
+    loader: str  # registered name of what serves it as soon as it is prepared
+    classes: int
+    counts: dict[str, int]  # images of each split
+    hashes: dict[str, str]  # of the published archives by their names; '' if it is not known
+    balanced: Sequence[str] = ()  # splits with equally many images of each class
+    unpacked: Sequence[str] = ()  # one of these in root tells that the archives were unpacked there
+    url: str = ''  # of the archive, if it can be downloaded
+    how_to_get: Sequence[str] = ()  # else lines that say what to do, with places for {command} and {root}
+    devkit: str = ''  # file name of what comes beside the archives
+    fetch = staticmethod(fetch)  # what downloads an archive to a path
+
+    @abstractmethod
+    def read(self, tree: Tree) -> Any:
+        """Return what the published files say."""
 
     @abstractmethod
     def prepare(self, request: Request) -> str:
@@ -72,7 +81,7 @@ class DataSet(ABC):
     def download(self, root: Path) -> Iterator[Path]:
         """Yield the download, and remove it after its use; another file than the published one is not kept either."""
         if not self.url:
-            print(self.how_to_get.format(root=shlex.quote(str(root)), command=command('data')), flush=True)
+            print('\n'.join(self.how_to_get).format(root=shlex.quote(str(root)), command=command('data')), flush=True)
             raise DataError(f'no --archive was given, nothing was done in {root}; what to do is said above')
         name, expected = next(iter(self.hashes.items()))
         path = root / 'downloads' / name
@@ -102,7 +111,7 @@ class DataSet(ABC):
         loaded, problems = {}, []
         for split in self.counts:
             try:
-                loaded[split] = self.loader(str(root.absolute()), split)
+                loaded[split] = DATASETS.get(self.loader)(str(root.absolute()), split)
             except DataError as error:
                 problems.append(str(error))
         return loaded, list(dict.fromkeys(problems))  # some are the same for all splits

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from openmix_dm.commands.prepare_data import main
+from openmix_dm.commands.prepare_data import DATA_SETS, main
 from openmix_dm.datasets import ImageNet
 from openmix_dm.datasets.prepare.imagenet import DEVKIT, TRAIN
-from openmix_dm.datasets.prepare.imagenet import ImageNet as Published
 
 # As in meta.mat: the order of the IDs is not that of the names, and inner nodes follow after 1000.
 SYNSETS = {1: 'n02119789', 2: 'n02100735', 3: 'n01440764', 1001: 'n00001740'}
@@ -166,8 +165,8 @@ def test_a_link_in_the_outer_archive_is_refused(root_dir, val, devkit, capsys):
 
 def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
     for archive, more, expected in (
-        (train, [], Published.hashes[TRAIN]),
-        (val, ['--devkit', str(devkit)], Published.hashes[DEVKIT]),
+        (train, [], DATA_SETS['imagenet'].hashes[TRAIN]),
+        (val, ['--devkit', str(devkit)], DATA_SETS['imagenet'].hashes[DEVKIT]),
     ):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err
@@ -177,8 +176,11 @@ def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
 def test_a_renamed_archive_must_be_one_of_the_official_ones(tmp_path, root_dir, train, monkeypatch, capsys):
     renamed = train.rename(tmp_path / 'imagenet.tar')
     assert run(root_dir, renamed, verify=True) == 3
-    assert f'{Published.hashes[DEVKIT]} or {Published.hashes[TRAIN]} or ' in capsys.readouterr().err
+    assert (
+        f'{DATA_SETS["imagenet"].hashes[DEVKIT]} or {DATA_SETS["imagenet"].hashes[TRAIN]} or '
+        in capsys.readouterr().err
+    )
     assert not root_dir.exists()
     digest = hashlib.md5(renamed.read_bytes()).hexdigest()
-    monkeypatch.setattr(Published, 'hashes', {**Published.hashes, TRAIN: digest})
+    monkeypatch.setattr(DATA_SETS['imagenet'], 'hashes', {**DATA_SETS['imagenet'].hashes, TRAIN: digest})
     assert run(root_dir, renamed, verify=True) == 0
