@@ -94,7 +94,7 @@ def test_sums_and_counts_are_those_of_the_published_set(tmp_path, name, capsys):
 
 
 CUB, DATA = 'CUB_200_2011', 'fgvc-aircraft-2013b/data'
-OTHER_VARIANT = "trainval.txt, line 4: expected the number of an image and a variant of variants.txt, got '1000004 Boeing"
+OTHER_VARIANT = "val.txt, line 4: expected the number of an image and a variant of variants.txt, got '1000004 Boeing"
 NO_NAMES = layouts.mat(annotations=layouts.table([{'a': 1}]))
 TWO_LABELS = layouts.mat(annotations=layouts.table([{'fname': '00001.jpg', 'class': [1, 2]}]))
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -171,6 +172,15 @@ def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err
     assert files_below(root_dir) == {}
+
+
+def test_too_small_a_disk_is_found_before_many_minutes_of_hashing(root_dir, train, monkeypatch, capsys):
+    usage = shutil.disk_usage(train.parent)
+    monkeypatch.setattr(shutil, 'disk_usage', lambda _: usage._replace(free=train.stat().st_size - 1))
+    monkeypatch.setattr('openmix_dm.datasets.prepare.data_set.verify_hash', lambda *_: pytest.fail('it was hashed'))
+    assert run(root_dir, train, verify=True) == 7
+    assert f'the disk of {root_dir} has too little space' in capsys.readouterr().err
+    assert not root_dir.exists()
 
 
 def test_a_renamed_archive_must_be_one_of_the_official_ones(tmp_path, root_dir, train, monkeypatch, capsys):
