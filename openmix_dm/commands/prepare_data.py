@@ -28,8 +28,8 @@ KINDS: dict[str, type[DataSet]] = {
     'cars': Cars,
 }
 DATA_SETS = {name: kind(name, **PUBLISHED[name]) for name, kind in KINDS.items()}
-# The same out of other sources.
-MIRRORS: dict[str, dict[str, DataSet]] = {'cifar10': {'npm': Sheets('cifar10', **PUBLISHED['cifar10 of npm'])}}
+NPM = PUBLISHED['cifar10'] | PUBLISHED['cifar10 of npm']
+MIRRORS: dict[str, dict[str, DataSet]] = {'cifar10': {'npm': Sheets('cifar10', **NPM)}}  # the same from elsewhere
 OFFICIAL = 'official'
 OWN = ('folder', 'list', 'packed')
 

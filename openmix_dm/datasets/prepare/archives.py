@@ -84,7 +84,6 @@ def open_tree(path: Path, inner: IO[bytes] | None = None, label: str = '', expec
     label = label or str(path)
     with ExitStack() as stack:
         with explain_read_errors(label, expected):
-            members: Iterable[Any]
             if path.is_dir() or path.suffix == '.mat':
                 base, found = (path, sorted(path.rglob('*'))) if path.is_dir() else (path.parent, [path])
                 sizes = {file.relative_to(base).as_posix(): file.stat().st_size for file in found if file.is_file()}
@@ -93,12 +92,12 @@ def open_tree(path: Path, inner: IO[bytes] | None = None, label: str = '', expec
                 archive = stack.enter_context(zipfile.ZipFile(path))
                 modes = ((each, each.external_attr >> 16, each.flag_bits & ENCRYPTED) for each in archive.infolist())
                 plain = ((each, stat.S_IFMT(mode) in PLAIN_ZIP and not locked) for each, mode, locked in modes)
-                members = ((each.filename, each.file_size, each.is_dir(), is_plain, each) for each, is_plain in plain)
-                tree = checked_tree(label, members, archive.open)
+                zipped = ((each.filename, each.file_size, each.is_dir(), is_plain, each) for each, is_plain in plain)
+                tree = checked_tree(label, zipped, archive.open)
             else:
                 tar = stack.enter_context(tarfile.open(None if inner else path, fileobj=inner))
-                members = ((each.name, each.size, each.isdir(), each.type in PLAIN_TAR, each) for each in tar)
-                tree = checked_tree(label, members, tar.extractfile)
+                tarred = ((each.name, each.size, each.isdir(), each.type in PLAIN_TAR, each) for each in tar)
+                tree = checked_tree(label, tarred, tar.extractfile)
                 while tar.fileobj.read(CHUNK):  # type: ignore[union-attr]
                     pass  # a compressed archive has its checksum at the end
         yield tree

@@ -15,6 +15,7 @@ DEVKIT, TRAIN, VAL = 'ILSVRC2012_devkit_t12.tar.gz', 'ILSVRC2012_img_train.tar',
 SYNSET, TRAIN_IMAGE = 'n[0-9]{8}', r'n[0-9]{8}_[0-9]{1,9}\.JPEG'
 MEMBERS = {'train': rf'{SYNSET}\.tar', 'val': r'ILSVRC2012_val_[0-9]{8}\.JPEG'}
 DATA = 'ILSVRC2012_devkit_t12/data'
+Part = tuple[Tree, dict[str, Path]]  # files, and the paths to unpack them to
 NO_DEVKIT = f'is the val archive: expected --devkit {DEVKIT} with it, got none; it holds the labels'
 
 
@@ -27,8 +28,9 @@ class ImageNet(DataSet):
             if path.name == VAL and not request.devkit:
                 raise DataError(f'{path} {NO_DEVKIT}')
         check_space(request.root, sum(path.stat().st_size for path in request.archives if path.is_file()))
-        devkit = self.open(replace(request, archives=(request.devkit,))) if request.devkit else ()
-        labels = {image: synset for tree in devkit for image, synset in self.read(tree).items()}
+        labels = None
+        for tree in self.open(replace(request, archives=(request.devkit,))) if request.devkit else ():
+            labels = self.read(tree)
         return '\n'.join(self.unpack(tree, request.root, labels) for tree in self.open(request))
 
     def read(self, tree: Tree) -> dict[str, str]:
@@ -47,7 +49,7 @@ class ImageNet(DataSet):
             raise DataError(f'{tree.label}: the ground truth {hint}')
         return {f'ILSVRC2012_val_{number:08d}.JPEG': synsets[line] for number, line in enumerate(truth, start=1)}
 
-    def unpack(self, tree: Tree, root: Path, labels: dict[str, str]) -> str:
+    def unpack(self, tree: Tree, root: Path, labels: dict[str, str] | None) -> str:
         """Unpack the train or the val archive; return what is there now."""
         first = next(iter(tree.sizes), 'no files')
         split = next((split for split, pattern in MEMBERS.items() if re.fullmatch(pattern, first)), '')
@@ -56,13 +58,7 @@ class ImageNet(DataSet):
             got = f'got one of {first!r}; see https://image-net.org'
             raise DataError(f'{tree.label} is another archive, or a folder: expected {wanted}, {got}')
         refuse_others(tree, MEMBERS[split])
-        if split == 'val' and not labels:
-            raise DataError(f'{tree.label} {NO_DEVKIT}')
-        if split == 'val' and (unknown := [name for name in tree.sizes if name not in labels]):
-            wanted = f'a number from 1 to {len(labels)} (lines of the ground truth)'
-            raise DataError(f'{unknown[0]} has no label: expected {wanted}')
-        val = {name: root / split / labels[name] / name for name in tree.sizes if name in labels}
-        parts = [(tree, val)] if split == 'val' else train_images(tree, root / split)
+        parts = train_images(tree, root / split) if split == 'train' else val_images(tree, root / split, labels)
         written, images = unpack(parts, root / split, sum(tree.sizes.values()), f'unpacking {split}')
         odd = '' if images == self.counts[split] else f'; the official archive has {self.counts[split]:,}'
         there = f'{written:,} written, {images - written:,} already there'
@@ -74,20 +70,29 @@ class ImageNet(DataSet):
         for split in self.counts:
             classes = list_folders(root / split)
             places = {root / split / name: place for place, name in enumerate(classes)}
-            problems += self.count_problems(
-                split, classes, [places[image.parent] for image in images if image.parent in places]
-            )
+            labels = [places[image.parent] for image in images if image.parent in places]
+            problems += self.count_problems(split, classes, labels)
             others = [name for name in classes if not re.fullmatch(SYNSET, name)]
             problems += several(f'{split}: folders that are no synsets', others)
         return problems, images
 
 
-def train_images(tree: Tree, folder: Path) -> Iterator[tuple[Tree, dict[str, Path]]]:
+def train_images(tree: Tree, folder: Path) -> Iterator[Part]:
     """Yield the archive of each synset, and the paths to unpack it to."""
     for name in tree.sizes:
         with open_tree(Path(tree.label), tree.open(name), f'{tree.label}:{name}') as inner:
             refuse_others(inner, TRAIN_IMAGE)
             yield inner, {file: folder / name.removesuffix('.tar') / file for file in inner.sizes}
+
+
+def val_images(tree: Tree, folder: Path, labels: dict[str, str] | None) -> list[Part]:
+    """Return the archive, and the paths to unpack it to, which the devkit says."""
+    if labels is None:
+        raise DataError(f'{tree.label} {NO_DEVKIT}')
+    if unknown := [name for name in tree.sizes if name not in labels]:
+        wanted = f'a number from 1 to {len(labels)} (lines of the ground truth)'
+        raise DataError(f'{unknown[0]} has no label: expected {wanted}')
+    return [(tree, {name: folder / labels[name] / name for name in tree.sizes})]
 
 
 def refuse_others(tree: Tree, pattern: str) -> None:
