@@ -11,7 +11,7 @@ import numpy as np
 from openmix_dm.datasets.image_list import read_list
 from openmix_dm.datasets.prepare.archives import Tree, open_tree, unpack, write_file
 from openmix_dm.datasets.prepare.checking import several
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.data_set import DataSet
 from openmix_dm.datasets.splits.labelled import SEEDS
 from openmix_dm.datasets.splits.split_files import FOLDER, SplitName, encode
 from openmix_dm.errors import DataError
@@ -28,15 +28,15 @@ class FineGrained(DataSet):
 
     wanted = ''  # pattern of the files that are unpacked
 
-    def prepare(self, request: Request) -> str:
+    def prepare(self) -> str:
         """Unpack the images; write the index and the splits."""
-        root, written = request.root, 0
-        for tree in self.open(request):
-            targets = {name: root / name for name in tree.sizes if re.fullmatch(self.wanted, name)}
+        written = 0
+        for tree in self.open():
+            targets = {name: self.root / name for name in tree.sizes if re.fullmatch(self.wanted, name)}
             if not targets:
                 raise DataError(f'{tree.label} has nothing like {self.wanted}; expected the published layout')
-            written += unpack([(tree, targets)], root, sum(tree.sizes[name] for name in targets), 'unpacking')[0]
-        with open_tree(root) as tree:
+            written += unpack([(tree, targets)], self.root, sum(tree.sizes[name] for name in targets), 'unpacking')[0]
+        with open_tree(self.root) as tree:
             classes, splits = self.read(tree)
         labels = {split: np.array([*samples.values()], dtype=np.int64) for split, samples in splits.items()}
         problems = []
@@ -44,22 +44,22 @@ class FineGrained(DataSet):
             wrong = [f'{path} ({label})' for path, label in samples.items() if not 0 <= label < len(classes)]
             problems += several(f'{split}: labels out of range (0 to {len(classes) - 1})', wrong)
             problems += several(f'{split}: missing files', [path for path in samples if path not in tree.sizes])
-            problems += self.count_problems(split, classes, labels[split]) if request.verify and not wrong else []
+            problems += self.count_problems(split, classes, labels[split]) if self.verify and not wrong else []
         if problems:
-            raise DataError(f'{root} does not hold {self.title}: {"; ".join(problems)}')
+            raise DataError(f'{self.root} does not hold {self.title}: {"; ".join(problems)}')
         lists = {split: [f'{path} {label}' for path, label in samples.items()] for split, samples in splits.items()}
         for name, lines in {**lists, 'classes': classes}.items():
-            write_file(root / f'{name}.txt', ''.join(f'{line}\n' for line in lines).encode())
-        taken = self.take_lists(root, [*splits['train']], labels['train'])
-        return self.finish(request, classes, labels, f'{written:,} files written{taken}')
+            write_file(self.root / f'{name}.txt', ''.join(f'{line}\n' for line in lines).encode())
+        taken = self.take_lists([*splits['train']], labels['train'])
+        return self.finish(classes, labels, f'{written:,} files written{taken}')
 
-    def take_lists(self, root: Path, paths: list[str], labels: np.ndarray) -> str:
+    def take_lists(self, paths: list[str], labels: np.ndarray) -> str:
         """Make splits of Self-Tuning's lists, where root/train_{15,30,50}.txt are there; say which were.
 
         A list is one fixed draw, so it stands for each seed. Its images are found by their file names.
         """
         places = {Path(path).name: place for place, path in enumerate(paths)}
-        lists = {root / f'train_{percent}.txt': percent / 100 for percent in PERCENT}
+        lists = {self.root / f'train_{percent}.txt': percent / 100 for percent in PERCENT}
         found = {path: share for path, share in lists.items() if path.is_file()}
         for path, share in found.items():
             names = [Path(name).name for name in read_list(path)[0]]
@@ -68,7 +68,7 @@ class FineGrained(DataSet):
             indices = np.unique([places[name] for name in names])
             for seed in SEEDS:
                 split = SplitName(self.name, None, share, seed, balanced=True)
-                write_file(root / FOLDER / split.file, encode(split, labels, indices, source=path.name))
+                write_file(self.root / FOLDER / split.file, encode(split, labels, indices, source=path.name))
         return f', labelled images from {", ".join(path.name for path in found)}' if found else ''
 
 

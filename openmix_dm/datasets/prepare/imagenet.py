@@ -8,7 +8,7 @@ from pathlib import Path
 from openmix_dm.datasets.image_folder import list_folders
 from openmix_dm.datasets.prepare.archives import Tree, check_space, open_tree, unpack
 from openmix_dm.datasets.prepare.checking import Findings, check_folder, several
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.data_set import DataSet
 from openmix_dm.errors import DataError
 
 DEVKIT, TRAIN, VAL = 'ILSVRC2012_devkit_t12.tar.gz', 'ILSVRC2012_img_train.tar', 'ILSVRC2012_img_val.tar'
@@ -22,16 +22,16 @@ NO_DEVKIT = f'is the val archive: expected --devkit {DEVKIT} with it, got none; 
 class ImageNet(DataSet):
     """ImageNet as a folder of JPEGs for each synset."""
 
-    def prepare(self, request: Request) -> str:
+    def prepare(self) -> str:
         """Unpack the archives that were given, or say where to get them; what can be refused at once is not hashed."""
-        for path in request.archives:
-            if path.name == VAL and not request.devkit:
+        for path in self.archives:
+            if path.name == VAL and not self.devkit:
                 raise DataError(f'{path} {NO_DEVKIT}')
-        check_space(request.root, sum(path.stat().st_size for path in request.archives if path.is_file()))
+        check_space(self.root, sum(path.stat().st_size for path in self.archives if path.is_file()))
         labels = None
-        for tree in self.open(replace(request, archives=(request.devkit,))) if request.devkit else ():
+        for tree in replace(self, archives=(self.devkit,)).open() if self.devkit else ():
             labels = self.read(tree)
-        return '\n'.join(self.unpack(tree, request.root, labels) for tree in self.open(request))
+        return '\n'.join(self.unpack(tree, labels) for tree in self.open())
 
     def read(self, tree: Tree) -> dict[str, str]:
         """Return the synset of each validation image by its name, which the devkit says.
@@ -49,7 +49,7 @@ class ImageNet(DataSet):
             raise DataError(f'{tree.label}: the ground truth {hint}')
         return {f'ILSVRC2012_val_{number:08d}.JPEG': synsets[line] for number, line in enumerate(truth, start=1)}
 
-    def unpack(self, tree: Tree, root: Path, labels: dict[str, str] | None) -> str:
+    def unpack(self, tree: Tree, labels: dict[str, str] | None) -> str:
         """Unpack the train or the val archive; return what is there now."""
         first = next(iter(tree.sizes), 'no files')
         split = next((split for split, pattern in MEMBERS.items() if re.fullmatch(pattern, first)), '')
@@ -58,18 +58,19 @@ class ImageNet(DataSet):
             got = f'got one of {first!r}; see https://image-net.org'
             raise DataError(f'{tree.label} is another archive, or a folder: expected {wanted}, {got}')
         refuse_others(tree, MEMBERS[split])
-        parts = train_images(tree, root / split) if split == 'train' else val_images(tree, root / split, labels)
-        written, images = unpack(parts, root / split, sum(tree.sizes.values()), f'unpacking {split}')
+        folder = self.root / split
+        parts = train_images(tree, folder) if split == 'train' else val_images(tree, folder, labels)
+        written, images = unpack(parts, folder, sum(tree.sizes.values()), f'unpacking {split}')
         odd = '' if images == self.counts[split] else f'; the official archive has {self.counts[split]:,}'
         there = f'{written:,} written, {images - written:,} already there'
-        return f'{split}: {images:,} images in {root / split} ({there}){odd}'
+        return f'{split}: {images:,} images in {folder} ({there}){odd}'
 
-    def check(self, root: Path) -> Findings:
+    def check(self) -> Findings:
         """Print how much is there; return what is wrong with it, and the images."""
-        problems, images = check_folder(root, tuple(self.counts))
+        problems, images = check_folder(self.root, tuple(self.counts))
         for split in self.counts:
-            classes = list_folders(root / split)
-            places = {root / split / name: place for place, name in enumerate(classes)}
+            classes = list_folders(self.root / split)
+            places = {self.root / split / name: place for place, name in enumerate(classes)}
             labels = [places[image.parent] for image in images if image.parent in places]
             problems += self.count_problems(split, classes, labels)
             others = [name for name in classes if not re.fullmatch(SYNSET, name)]

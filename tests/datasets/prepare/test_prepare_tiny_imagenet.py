@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from support import archive_layouts as layouts
 
-from openmix_dm.commands.prepare_data import DATA_SETS, main
+from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import TinyImageNet
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 
 PLACE = 'tiny-imagenet-200'
 
@@ -88,9 +89,9 @@ def test_a_split_without_images_is_no_crash(tmp_path, capsys):
 def test_check(tmp_path, monkeypatch, capsys):
     root = tmp_path / 'tiny'
     prepare(root, '--archive', layouts.zipped(tmp_path / 'a.zip', layouts.tiny_imagenet()))
-    monkeypatch.setattr(DATA_SETS['tiny-imagenet'], 'classes', 3)
-    monkeypatch.setattr(DATA_SETS['tiny-imagenet'], 'counts', {'train': 6, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'counts', {'train': 6, 'val': 6})
     assert main(['check', 'tiny-imagenet', '--root', str(root)]) == 0
-    monkeypatch.setattr(DATA_SETS['tiny-imagenet'], 'counts', {'train': 9, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'counts', {'train': 9, 'val': 6})
     assert main(['check', 'tiny-imagenet', '--root', str(root)]) == 3
     assert 'train: expected 3 classes and 9 images, got 3 and 6' in capsys.readouterr().out
