@@ -36,6 +36,7 @@ class DataSet(ABC):
     loader: str  # registered name of what serves it as soon as it is prepared
     classes: int
     counts: dict[str, int]  # images of each split
+    side: int = 0  # pixels of small images
     hashes: dict[str, str]  # of the published archives by their names; '' if it is not known
     balanced: Sequence[str] = ()  # splits with equally many images of each class
     unpacked: Sequence[str] = ()  # one of these in root tells that the archives were unpacked there

@@ -59,8 +59,7 @@ class FineGrained(DataSet):
         A list is one fixed draw, so it stands for each seed. Its images are found by their file names.
         """
         places = {Path(path).name: place for place, path in enumerate(paths)}
-        lists = {self.root / f'train_{percent}.txt': percent / 100 for percent in PERCENT}
-        found = {path: share for path, share in lists.items() if path.is_file()}
+        found = {path: part / 100 for part in PERCENT if (path := self.root / f'train_{part}.txt').is_file()}
         for path, share in found.items():
             names = [Path(name).name for name in read_list(path)[0]]
             if unknown := [name for name in names if name not in places]:

@@ -31,8 +31,6 @@ Content = tuple[list[str], dict[str, tuple[np.ndarray, Images]]]  # classes; lab
 class ArraySet(DataSet):
     """A data set of small images, which `read` returns."""
 
-    side = 32  # pixels
-
     def prepare(self) -> str:
         """Write the arrays, if they are not there yet."""
         if not self.load()[1]:
@@ -47,8 +45,7 @@ class ArraySet(DataSet):
                     raise DataError(f'{tree.label} is not {self.title}: {why}')
             written = {split: self.write_split(split, *content) for split, content in splits.items()}
             index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
-            content = json.dumps(seal(index), indent=1) + '\n'
-            write_file(self.root / INDEX, content.encode())  # last: what has one is whole
+            write_file(self.root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: all is whole
         return self.finish(classes, labels, f'from {self.url}')
 
     def write_split(self, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
@@ -138,8 +135,6 @@ class Sheets(ArraySet):
 
 class TinyImageNet(ArraySet):
     """Tiny-ImageNet out of its published archive."""
-
-    side = 64
 
     def read(self, tree: Tree) -> Content:
         """Return the classes, sorted, and the splits in the sorted order of their files."""
