@@ -95,6 +95,7 @@ setup(
     packages=find_packages(include=['openmix_dm', 'openmix_dm.*']),
     package_data={
         'openmix_dm': ['py.typed'],
+        'openmix_dm.datasets.prepare': ['published.json'],
         'openmix_dm.datasets.splits': ['drawn/*.json'],
         'openmix_dm.paper': ['tables.json'],
     },

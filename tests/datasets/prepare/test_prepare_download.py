@@ -10,7 +10,7 @@ from support import archive_layouts as layouts
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CUB200
 from openmix_dm.datasets.prepare import download
-from openmix_dm.datasets.prepare import fine_grained as published
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.errors import DataError
 
 CONTENT = bytes(range(256)) * 4000
@@ -111,14 +111,14 @@ def test_a_data_set_is_downloaded_checked_and_unpacked(url, tmp_path, monkeypatc
     Server.content = layouts.tar(tmp_path / 'a.tgz', layouts.cub200()).read_bytes()
     Server.breaks = 1
     sums = {'CUB_200_2011.tgz': hashlib.md5(Server.content).hexdigest()}
-    monkeypatch.setattr(published.CUB200, 'url', f'{url}/file')
-    monkeypatch.setattr(published.CUB200, 'hashes', {'CUB_200_2011.tgz': '0' * 32})
+    monkeypatch.setitem(PUBLISHED['cub200'], 'url', f'{url}/file')
+    monkeypatch.setitem(PUBLISHED['cub200'], 'hashes', {'CUB_200_2011.tgz': '0' * 32})
     root = tmp_path / 'cub200'
     command = ['cub200', '--root', str(root), '--no-verify']
     assert main(command) == 3  # a download is always verified
     assert f'is not the official CUB_200_2011.tgz: expected md5 {"0" * 32}' in capsys.readouterr().err
     assert not list(root.iterdir())  # nor is it kept to be taken for the right one next time
-    monkeypatch.setattr(published.CUB200, 'hashes', sums)
+    monkeypatch.setitem(PUBLISHED['cub200'], 'hashes', sums)
     assert main(command) == 0
     assert len(CUB200(str(root), 'train')) == 6
     assert not (root / 'downloads').exists()

@@ -7,11 +7,11 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CUB200, Aircraft, Cars
-from openmix_dm.datasets.prepare import fine_grained as prepared
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.errors import DataError
 
 FILES = {'cub200': layouts.cub200, 'aircraft': layouts.aircraft, 'cars': layouts.cars, 'cars-joint': layouts.cars_joint}
-FACTS = {'cub200': prepared.CUB200, 'aircraft': prepared.Aircraft, 'cars': prepared.Cars, 'cars-joint': prepared.Cars}
+FACTS = {**PUBLISHED, 'cars-joint': PUBLISHED['cars']}
 CLASSES = {'cub200': CUB200, 'aircraft': Aircraft, 'cars': Cars, 'cars-joint': Cars}
 COUNTS = {'cub200': (6, 6), 'aircraft': (9, 3), 'cars': (6, 3), 'cars-joint': (6, 3)}
 NAMES = {'cub200': layouts.BIRDS, 'aircraft': layouts.VARIANTS, 'cars': layouts.MODELS, 'cars-joint': layouts.MODELS}
@@ -56,8 +56,8 @@ def test_the_loader_serves_the_published_split(tmp_path, name, how, monkeypatch,
             sample = data[index]
             assert abs(sample['inputs'].float().mean().item() - 60 * int(sample['labels'])) < 3
         assert sorted(set(data.labels.tolist())) == [0, 1, 2]
-    monkeypatch.setattr(FACTS[name], 'classes', 3)
-    monkeypatch.setattr(FACTS[name], 'counts', dict(zip(('train', 'test'), COUNTS[name], strict=True)))
+    monkeypatch.setitem(FACTS[name], 'classes', 3)
+    monkeypatch.setitem(FACTS[name], 'counts', dict(zip(('train', 'test'), COUNTS[name], strict=True)))
     assert main(['check', name.split('-')[0]]) == 0
     assert 'is complete, each image can be decoded' in capsys.readouterr().out
 
@@ -95,6 +95,7 @@ def test_sums_and_counts_are_those_of_the_published_set(tmp_path, name, capsys):
 
 
 CUB, DATA = 'CUB_200_2011', 'fgvc-aircraft-2013b/data'
+OTHER_VARIANT = "val.txt, line 4: expected the number of an image and a variant of variants.txt, got '1000004 Boeing"
 NO_NAMES = layouts.mat(annotations=layouts.table([{'a': 1}]))
 TWO_LABELS = layouts.mat(annotations=layouts.table([{'fname': '00001.jpg', 'class': [1, 2]}]))
 
@@ -109,7 +110,7 @@ TWO_LABELS = layouts.mat(annotations=layouts.table([{'fname': '00001.jpg', 'clas
         ('cub200', f'{CUB}/classes.txt', b'1 001.Black_footed_Albatross\n', 'labels out of range (0 to 0): CUB_200'),
         ('cub200', f'{CUB}/images/{layouts.BIRDS[1]}/bird_0005.jpg', None, f'train: missing files: {CUB}/images/002'),
         ('cub200', f'{CUB}/images.txt', None, 'has no CUB_200_2011/images.txt; expected the published layout'),
-        ('aircraft', f'{DATA}/variants.txt', b'707-320\n', "image 1000004 has the variant 'Boeing 717'"),
+        ('aircraft', f'{DATA}/variants.txt', b'707-320\n', OTHER_VARIANT),
         ('aircraft', f'{DATA}/images_variant_test.txt', b'x y\n', 'images_variant_test.txt, line 1: expected the'),
         ('aircraft', f'{DATA}/images/1000003.jpg', None, f'missing files: {DATA}/images/1000003'),
         ('cars', 'devkit/cars_meta.mat', b'no mat', "cars_meta.mat has no variable 'class_names'"),
@@ -156,8 +157,8 @@ def test_what_is_not_prepared_names_folder_and_command(tmp_path, name):
 def test_check_lists_what_is_wrong(tmp_path, monkeypatch, capsys):
     root = layouts.folder(tmp_path / 'cub200', layouts.cub200())
     assert prepare('cub200', root) == 0
-    monkeypatch.setattr(prepared.CUB200, 'classes', 3)
-    monkeypatch.setattr(prepared.CUB200, 'counts', {'train': 6, 'test': 7})
+    monkeypatch.setitem(PUBLISHED['cub200'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['cub200'], 'counts', {'train': 6, 'test': 7})
     images = root / 'CUB_200_2011' / 'images'
     (images / layouts.BIRDS[0] / 'bird_0001.jpg').write_bytes(layouts.jpeg(9)[:-20])
     (images / layouts.BIRDS[0] / 'bird_0002.jpg').write_bytes(b'')

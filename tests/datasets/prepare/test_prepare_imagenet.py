@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from scipy.io import savemat
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import ImageNet
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.datasets.prepare.imagenet import DEVKIT, TRAIN
-from openmix_dm.datasets.prepare.imagenet import ImageNet as Published
 
 # As in meta.mat: the order of the IDs is not that of the names, and inner nodes follow after 1000.
 SYNSETS = {1: 'n02119789', 2: 'n02100735', 3: 'n01440764', 1001: 'n00001740'}
@@ -166,19 +167,29 @@ def test_a_link_in_the_outer_archive_is_refused(root_dir, val, devkit, capsys):
 
 def test_sums_are_verified_by_default(root_dir, train, val, devkit, capsys):
     for archive, more, expected in (
-        (train, [], Published.hashes[TRAIN]),
-        (val, ['--devkit', str(devkit)], Published.hashes[DEVKIT]),
+        (train, [], PUBLISHED['imagenet']['hashes'][TRAIN]),
+        (val, ['--devkit', str(devkit)], PUBLISHED['imagenet']['hashes'][DEVKIT]),
     ):
         assert run(root_dir, archive, *more, verify=True) == 3
         assert f'expected md5 {expected}, got ' in capsys.readouterr().err
     assert files_below(root_dir) == {}
 
 
+def test_too_small_a_disk_is_found_before_many_minutes_of_hashing(root_dir, train, monkeypatch, capsys):
+    usage = shutil.disk_usage(train.parent)
+    monkeypatch.setattr(shutil, 'disk_usage', lambda _: usage._replace(free=train.stat().st_size - 1))
+    monkeypatch.setattr('openmix_dm.datasets.prepare.data_set.verify_hash', lambda *_: pytest.fail('it was hashed'))
+    assert run(root_dir, train, verify=True) == 7
+    assert f'the disk of {root_dir} has too little space' in capsys.readouterr().err
+    assert not root_dir.exists()
+
+
 def test_a_renamed_archive_must_be_one_of_the_official_ones(tmp_path, root_dir, train, monkeypatch, capsys):
     renamed = train.rename(tmp_path / 'imagenet.tar')
     assert run(root_dir, renamed, verify=True) == 3
-    assert f'{Published.hashes[DEVKIT]} or {Published.hashes[TRAIN]} or ' in capsys.readouterr().err
+    hashes = PUBLISHED['imagenet']['hashes']
+    assert f'{hashes[DEVKIT]} or {hashes[TRAIN]} or ' in capsys.readouterr().err
     assert not root_dir.exists()
     digest = hashlib.md5(renamed.read_bytes()).hexdigest()
-    monkeypatch.setattr(Published, 'hashes', {**Published.hashes, TRAIN: digest})
+    monkeypatch.setitem(PUBLISHED['imagenet'], 'hashes', {**hashes, TRAIN: digest})
     assert run(root_dir, renamed, verify=True) == 0

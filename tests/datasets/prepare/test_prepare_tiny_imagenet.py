@@ -6,7 +6,7 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import TinyImageNet
-from openmix_dm.datasets.prepare.small_images import TinyImageNet as Published
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 
 PLACE = 'tiny-imagenet-200'
 
@@ -58,10 +58,14 @@ def test_counts_and_sums_are_those_of_the_published_set(tmp_path, monkeypatch, c
 @pytest.mark.parametrize(
     ('name', 'content', 'said'),
     [
-        ('train/n01443537/images/n01443537_1.JPEG', b'', 'n01443537_1.JPEG: expected an image of 64 x 64'),
-        ('train/n01443537/images/n01443537_1.JPEG', b'<html>', '6 bytes that are no image'),
+        ('train/n01443537/images/n01443537_1.JPEG', b'', 'n01443537_1.JPEG cannot be decoded as an image (0 bytes)'),
+        (
+            'train/n01443537/images/n01443537_1.JPEG',
+            b'<html>',
+            'n01443537_1.JPEG cannot be decoded as an image (6 bytes)',
+        ),
         ('val/images/val_1.JPEG', layouts.jpeg(1), 'val_1.JPEG: expected an image of 64 x 64 pixels, got 12 x 8'),
-        ('val/images/val_1.JPEG', layouts.jpeg(1, (64, 64))[:-30], 'bytes that are no image'),
+        ('val/images/val_1.JPEG', layouts.jpeg(1, (64, 64))[:-30], 'val_1.JPEG cannot be decoded as an image ('),
         ('val/val_annotations.txt', b'val_0.JPEG\tn00000000\t0\t0\n', 'val_annotations.txt, line 1: expected'),
         ('val/val_annotations.txt', b'val_9.JPEG\tn01443537\t0\t0\n', "got 'val_9.JPEG"),
         ('wnids.txt', b'n01443537\nn02124075\n', 'missing none, too many n04067472'),
@@ -85,9 +89,9 @@ def test_a_split_without_images_is_no_crash(tmp_path, capsys):
 def test_check(tmp_path, monkeypatch, capsys):
     root = tmp_path / 'tiny'
     prepare(root, '--archive', layouts.zipped(tmp_path / 'a.zip', layouts.tiny_imagenet()))
-    monkeypatch.setattr(Published, 'classes', 3)
-    monkeypatch.setattr(Published, 'counts', {'train': 6, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'counts', {'train': 6, 'val': 6})
     assert main(['check', 'tiny-imagenet', '--root', str(root)]) == 0
-    monkeypatch.setattr(Published, 'counts', {'train': 9, 'val': 6})
+    monkeypatch.setitem(PUBLISHED['tiny-imagenet'], 'counts', {'train': 9, 'val': 6})
     assert main(['check', 'tiny-imagenet', '--root', str(root)]) == 3
     assert 'train: expected 3 classes and 9 images, got 3 and 6' in capsys.readouterr().out

@@ -54,6 +54,17 @@ def test_a_link_in_a_zip_refuses_it(tmp_path, capsys):
     refused('tiny-imagenet', tmp_path, archive, capsys, "holds 'tiny-imagenet-200/link', expected plain files")
 
 
+def test_an_encrypted_file_in_a_zip_refuses_it_before_any_is_read(tmp_path, capsys):
+    archive = layouts.zipped(tmp_path / 'a.zip', layouts.tiny_imagenet())
+    content = bytearray(archive.read_bytes())
+    content[content.rindex(b'PK\1\2') + 8] |= 1  # the flags of the last file, which nothing asks for
+    archive.write_bytes(content)
+    said = (
+        "holds 'tiny-imagenet-200/test/images/test_0.JPEG', expected plain files, got a link or a device, or it is enc"
+    )
+    refused('tiny-imagenet', tmp_path, archive, capsys, said)
+
+
 def refused(name, folder, archive, capsys, said):
     assert main([name, '--root', str(folder / 'root'), '--no-verify', '--archive', str(archive)]) == 3
     assert said in capsys.readouterr().err

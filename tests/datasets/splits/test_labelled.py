@@ -12,7 +12,7 @@ from support import archive_layouts as layouts
 
 from openmix_dm.commands.prepare_data import main
 from openmix_dm.datasets import CUB200, Digits
-from openmix_dm.datasets.prepare import fine_grained as prepared
+from openmix_dm.datasets.prepare.data_set import PUBLISHED
 from openmix_dm.datasets.splits import labelled_indices
 from openmix_dm.datasets.splits.draw import draw
 from openmix_dm.datasets.splits.labelled import SEEDS, STANDARD
@@ -142,8 +142,8 @@ def test_a_file_of_the_package_is_what_is_served(seed, monkeypatch):
 @pytest.fixture
 def birds(tmp_path, monkeypatch):
     """A tiny CUB whose numbers are taken for the official ones."""
-    monkeypatch.setattr(prepared.CUB200, 'classes', 3)
-    monkeypatch.setattr(prepared.CUB200, 'counts', {'train': 6, 'test': 6})
+    monkeypatch.setitem(PUBLISHED['cub200'], 'classes', 3)
+    monkeypatch.setitem(PUBLISHED['cub200'], 'counts', {'train': 6, 'test': 6})
     return layouts.folder(tmp_path / 'cub200', layouts.cub200())
 
 
