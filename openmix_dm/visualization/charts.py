@@ -17,6 +17,7 @@ from openmix_dm.visualization.style import COLOURS, MARKERS, new_figure, styled,
 
 HOLLOW: dict[str, Any] = {'marker': 'D', 'markersize': 6, 'markerfacecolor': 'none', 'linestyle': ''}
 FORMATS = ('.png', '.svg', '.pdf')
+LETTERS_PER_INCH = 16  # of a legend
 LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
 
 
@@ -55,6 +56,12 @@ def whole_numbers(axis: Any) -> None:
 def end_of(name: str, longest: int = 32) -> str:
     """Return a name as far as a title has room for it: of a long one its end, which tells most."""
     return name if len(name) <= longest else f'...{name[3 - longest :]}'
+
+
+def legend_columns(names: Sequence[str], inches: float) -> int:
+    """Return how many names stand beside each other in a legend without leaving a figure of this width."""
+    letters = max(len(name) for name in names) + 6  # and the sign before it
+    return max(1, min(4, len(names), int(inches * LETTERS_PER_INCH / letters)))
 
 
 def add_legend(figure: Any, axis: Any) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from openmix_dm.utils.stats import Interval
+from openmix_dm.visualization.charts import legend_columns
 from openmix_dm.visualization.style import COLOURS, GROUND, MARKERS, new_figure, styled
 
+WIDTH = 6.2  # inches
 LINE, MORE = 0.3, 0.16  # inches of a row, and what a further series adds to it
 SPREAD = 0.5  # of its row's height that the dots of a row take
 AROUND = 1.0  # inches for the axis, its words and the legend
@@ -34,7 +36,7 @@ class Dot:
 def dot_chart(title: str, dots: Sequence[Dot], x_label: str) -> Any:
     """Draw rows from top to bottom: our means as filled signs with intervals, the paper's numbers as hollow ones."""
     rows, series = (list(dict.fromkeys(getattr(dot, name) for dot in dots)) for name in ('row', 'series'))
-    figure = new_figure(6.2, AROUND + (LINE + MORE * (len(series) - 1)) * len(rows))
+    figure = new_figure(WIDTH, AROUND + (LINE + MORE * (len(series) - 1)) * len(rows))
     axis = figure.subplots()
     for dot in dots:
         beside = [other.series for other in dots if other.row == dot.row]
@@ -49,7 +51,7 @@ def dot_chart(title: str, dots: Sequence[Dot], x_label: str) -> Any:
     axis.set_yticks(range(len(rows)), rows)
     axis.tick_params(axis='y', length=0)
     axis.spines['left'].set_visible(False)
-    figure.legend(loc='outside lower center', ncols=min(len(series) + 1, 4))
+    figure.legend(loc='outside lower center', ncols=legend_columns([*series, PRINTED], WIDTH))
     return figure
 
 

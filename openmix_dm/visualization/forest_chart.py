@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from openmix_dm.utils.stats import Interval
-from openmix_dm.visualization.charts import plain_figure
+from openmix_dm.visualization.charts import legend_columns, plain_figure
 from openmix_dm.visualization.style import COLOURS, FAINT, GROUND, SOFT, styled
 
+WIDTH = 6.6  # inches
 LINE = 0.26  # inches that a line takes
 AROUND = 0.7  # inches for the axis and its words
 TITLE_WIDTH = 95  # letters of a line
@@ -38,8 +39,9 @@ def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any
     names = ['' if each.name == name else each.name for each, name in zip(estimates, before, strict=False)]
     groups = list(dict.fromkeys(each.group for each in estimates))
     titles = textwrap.wrap(title, TITLE_WIDTH)
-    around = AROUND + 0.17 * len(titles) + 0.22 * (len(groups) > 1)
-    figure, axes = plain_figure(width=6.6, height=around + LINE * len(estimates))
+    below = -(-len(groups) // legend_columns(groups, WIDTH)) if len(groups) > 1 else 0  # lines of the legend
+    around = AROUND + 0.17 * len(titles) + 0.22 * below
+    figure, axes = plain_figure(width=WIDTH, height=around + LINE * len(estimates))
     figure.get_layout_engine().set(w_pad=0.1)
     figure.suptitle('\n'.join(titles), fontsize=9.5)
     axis = axes[0][0]
@@ -58,7 +60,7 @@ def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any
     axis.axvline(0, color=SOFT, linewidth=0.9, zorder=1)
     _finish(axis, names, estimates, x_label)
     if len(groups) > 1:  # below: inside it would cover intervals
-        figure.legend(loc='outside lower center', ncols=min(len(groups), 4))
+        figure.legend(loc='outside lower center', ncols=legend_columns(groups, WIDTH))
     return figure
 
 

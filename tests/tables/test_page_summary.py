@@ -91,7 +91,7 @@ def test_columns_that_are_compared_share_a_plot(table, tmp_path):
     by_row = "title='R'\ncolumns=['a', 'b']\nrows={r: ['digits/r8_mixup.py'] * 2 for r in 'xy'}\nbaseline='x'"
     assert column_groups(collect(read_table(write_table(tmp_path, by_row)), tmp_path)) == [['a'], ['b']]
     assert split_names(['CIFAR-100, R18, MCE', 'CIFAR-100, R18, DM(CE)']) == ['CIFAR-100, R18', 'MCE', 'DM(CE)']
-    assert split_names(['MCE']) == ['', 'MCE']
+    assert split_names(['40 labels']) == ['40 labels', 'ours']
 
 
 def test_dots_are_where_their_numbers_say():

@@ -48,8 +48,10 @@ def dot(results: Results, cell: Cell, series: str) -> Dot:
 
 
 def split_names(columns: list[str]) -> list[str]:
-    """Return what names of several parts have in common, and what is left of each of them."""
+    """Return what names of several parts have in common, and what is left of each of them; one alone is ours."""
+    if len(columns) == 1:
+        return [columns[0], 'ours']
     parts = [column.split(', ') for column in columns]
-    shared = [part for part in parts[0] if all(part in each for each in parts)] if len(columns) > 1 else []
+    shared = [part for part in parts[0] if all(part in each for each in parts)]
     left = [', '.join(part for part in each if part not in shared) for each in parts]
     return [', '.join(shared), *left]

@@ -83,6 +83,7 @@ a { color: inherit; text-decoration: none; border-bottom: 1px dotted var(--soft)
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(360px, 100%), 1fr)); gap: 1rem; }
 .charts svg { width: 100%; height: auto; border: 1px solid var(--line); border-radius: 6px; }
 .charts svg text { fill: var(--ink); }
+.charts.dots { grid-template-columns: repeat(auto-fill, minmax(min(480px, 100%), 1fr)); }
 .charts.one { max-width: 720px; grid-template-columns: 1fr; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .5rem .9rem; }
 summary { cursor: pointer; }

@@ -102,7 +102,7 @@ def overview(results: Results) -> str:
         return f'<div class="charts one">{for_page(effect(results), table.title)}</div>'
     plots = dot_plots(results)
     title = 'Paper and ours' if any(cell.printed is not None for cell in table.cells) else 'Numbers'
-    kind = ' one' if len(plots) == 1 else ''
+    kind = ' one' if len(plots) == 1 else ' dots'
     return (
         f'<h2>{title}</h2><div class="charts{kind}">{"".join(plots)}</div>'
         f'<p class="note">{CUT.format(INTERVAL_WORDS[results.interval])}</p>'
