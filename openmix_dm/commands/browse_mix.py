@@ -21,6 +21,7 @@ from openmix_dm.visualization import mix_panels, transform_panels
 from openmix_dm.visualization.charts import check_out
 from openmix_dm.visualization.lone_mixers import PixelProbe, all_mixers, named_mixer
 from openmix_dm.visualization.sample_images import Images, load_images
+from openmix_dm.visualization.style import write_figure
 
 IMAGES = 8  # that a mixer gets
 
@@ -49,7 +50,7 @@ def browse_mix(args: argparse.Namespace) -> None:
     out = args.out or Path('transforms.png' if args.what == 'transforms' else 'mix.png')
     check_out(out)
     figure = _drawn_transforms(args) if args.what == 'transforms' else _drawn_mixers(args)
-    figure.savefig(out)
+    write_figure(out, figure)
     print(f'wrote {out}')
 
 

@@ -129,6 +129,7 @@ class RunFolder:
             images_per_s=round(statistics.median(rates), 1) if rates else None,
             peak_memory_mb=round(max(memory), 1) if memory else None,
             final=self.final(),
+            validations=len(self.records('val')),
             values=all_numbers(self.records('val')),
             sums={**(before.get('sums') or {}), METRICS: {'bytes': size, 'sha256': hash_start(metrics, size)}},
         )
@@ -200,7 +201,7 @@ SHAPES: dict[str, Any] = {  # of the entries of run.json that are computed with
     **dict.fromkeys(('state', 'id', 'start', 'config', 'config_hash'), str),
     **dict.fromkeys(('final', 'values', 'sums'), dict),
     **dict.fromkeys(('hours', 'hours_before', 'images_per_s', 'peak_memory_mb'), int | float),
-    **dict.fromkeys(('exit_code', 'epoch', 'epochs', 'seed'), int),
+    **dict.fromkeys(('exit_code', 'epoch', 'epochs', 'seed', 'validations'), int),
     **dict.fromkeys(('resumed', 'commits'), list),
 }
 

@@ -15,6 +15,7 @@ from openmix_dm.utils.files import Dispensable, append_plainly, read_plainly, wr
 METRICS = 'metrics.jsonl'
 CHECK = 'crc'  # the last entry of a line: the crc32 of all that is before it
 MOST = 2**32  # bytes of a file
+MEDIAN_FROM = 20  # validations: of fewer, the last ten are most of the training, and their median says little
 Record = dict[str, Any]
 
 

@@ -1,7 +1,6 @@
 """What came out of a table: each cell's trials, mean, gain and shortcomings, read from the work dirs alone."""
 
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,18 +11,18 @@ from mmengine.config import Config
 from openmix_dm.config.load import fingerprint_of, load_config, plain
 from openmix_dm.errors import ConfigError, DataError
 from openmix_dm.runs.folder import RunFolder
-from openmix_dm.runs.records import Record, all_numbers
+from openmix_dm.runs.records import MEDIAN_FROM, Record, all_numbers
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.cells import Cell, Table, less_is_better
+from openmix_dm.tables.gains import Pair, average_gain, paired_differences, paired_gain
 from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.tables.plan import config_path, run_folder
-from openmix_dm.utils.stats import INTERVALS, Interval, Mean, mean_of
+from openmix_dm.utils.stats import Interval, Mean, mean_of
 
 EPOCHS = 'train_cfg.max_epochs'
 ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to
 # by file and options: the config, and what it says as plain values, whose seed is that of the last run asked for
 Configs = dict[tuple[Path, tuple[str, ...]], tuple[Config, dict[str, Any]]]
-Pair = tuple[Mapping[int, float], Mapping[int, float]]  # numbers of a cell and of its baseline, by seed
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,13 @@ class Trial:
     def validations(self) -> list[Record]:
         """Return the records of its validations, none without a folder."""
         return [] if self.folder is None else self.folder.records('val')
+
+    def validation_count(self) -> int:
+        """Return how many validations it had; files of older collections tell only how many epochs."""
+        said = self.record.get('validations')
+        if isinstance(said, int):
+            return said
+        return self.state.epoch if self.folder is None else len(self.validations())
 
 
 @dataclass(frozen=True)
@@ -84,10 +90,24 @@ class Result:
         if EPOCHS in changes:
             run, table = changes.pop(EPOCHS)
             marks.append(f'{run} epochs instead of {table}')
+        marks += self.too_short
         marks += [f'measured on {machine}, not on one {self.cell.hardware}' for machine in self.other_machines]
         if changes:
             marks.append('other settings: ' + ', '.join(f'{k} {a!r} instead of {b!r}' for k, (a, b) in changes.items()))
         return (*marks, *self.problems)
+
+    @property
+    def too_short(self) -> list[str]:
+        """Say that finished runs have too few validations for the median that the table takes of them."""
+        if not self.cell.protocol.endswith('median_last10') or not is_validated(self.cell.metric):
+            return []
+        counts = [trial.validation_count() for trial in self.trials if trial.seed in self.finished]
+        short = sorted({count for count in counts if count < MEDIAN_FROM})
+        if not short:
+            return []
+        found = f'{short[0]} to {short[-1]}' if len(short) > 1 else f'{short[0]}'
+        validations = 'validation' if short == [1] else 'validations'
+        return [f'too short for the median of the last 10: {found} {validations}, not {MEDIAN_FROM} or more']
 
     @property
     def other_machines(self) -> list[str]:
@@ -238,6 +258,11 @@ def value_of(cell: Cell, record: dict[str, Any], measured: Callable[[str], float
     return (record.get('values') or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
 
 
+def is_validated(metric: str) -> bool:
+    """Say whether a metric is found at each validation, and not once for a run."""
+    return not is_measured(metric) and metric not in ('memory', 'hours')
+
+
 def is_one(gpu: str, record: Mapping[str, Any]) -> bool:
     """Say whether a run had one GPU of a kind, all of it, for itself."""
     gpus = _hardware(record).get('gpus') or []
@@ -256,38 +281,3 @@ def machine_of(record: Mapping[str, Any]) -> str:
 def _hardware(record: Mapping[str, Any]) -> Mapping[str, Any]:
     found = record.get('hardware')
     return found if isinstance(found, Mapping) else {}
-
-
-def paired_differences(ours: Mapping[int, float], baseline: Mapping[int, float]) -> list[float]:
-    """Return ours minus the baseline for the seeds that both have: a seed starts both from the same weights."""
-    return [ours[seed] - baseline[seed] for seed in sorted(ours.keys() & baseline.keys())]
-
-
-def paired_gain(ours: Mapping[int, float], baseline: Mapping[int, float], interval: str = 't') -> Interval | None:
-    """Return the gain over a baseline from the seeds that both have."""
-    differences = paired_differences(ours, baseline)
-    return INTERVALS[interval](differences) if differences else None
-
-
-def average_gain(pairs: Sequence[Pair], interval: str = 't') -> Interval | None:
-    """Return the mean over rows of (ours, baseline); the interval is that of the rows' mean over the seeds of all.
-
-    Rows are no independent trials (they share seeds, data and network), so that the seeds are what is counted.
-    """
-    rows = [gain.mean for ours, base in pairs if (gain := paired_gain(ours, base)) is not None]
-    if not rows:
-        return None
-    by_seed = average_differences(pairs)
-    if not by_seed:  # seeds differ between rows: a mean, but no interval for it
-        shared = set.intersection(*(ours.keys() & base.keys() for ours, base in pairs if ours.keys() & base.keys()))
-        return Interval(statistics.fmean(rows), None, None, len(shared))
-    return INTERVALS[interval](by_seed)
-
-
-def average_differences(pairs: Sequence[Pair]) -> list[float]:
-    """Return for each seed the mean over rows of ours minus baseline; nothing where rows have different seeds."""
-    seeds = [ours.keys() & base.keys() for ours, base in pairs if ours.keys() & base.keys()]
-    if not seeds or any(each != seeds[0] for each in seeds):
-        return []
-    used = [(ours, base) for ours, base in pairs if ours.keys() & base.keys()]
-    return [statistics.fmean(ours[seed] - base[seed] for ours, base in used) for seed in sorted(seeds[0])]

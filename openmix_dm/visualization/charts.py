@@ -1,4 +1,4 @@
-"""Charts: size, colours and words that all of them share, and how they are saved together with their numbers."""
+"""Charts: words and legends that all of them share, curves, and how they are saved together with their numbers."""
 
 import io
 import json
@@ -13,12 +13,11 @@ from typing import Any
 from openmix_dm.errors import ConfigError
 from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.sealed import seal
+from openmix_dm.visualization.style import COLOURS, MARKERS, new_figure, styled, write_figure
 
-# Okabe and Ito's colours, which colour-blind people can tell apart, without their yellow.
-COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000', '#7F7F7F')
-MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
 HOLLOW: dict[str, Any] = {'marker': 'D', 'markersize': 6, 'markerfacecolor': 'none', 'linestyle': ''}
 FORMATS = ('.png', '.svg', '.pdf')
+LETTERS_PER_INCH = 16  # of a legend
 LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
 
 
@@ -30,33 +29,39 @@ def check_out(out: Path) -> None:
         raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')
 
 
+@styled
 def plain_figure(columns: int = 1, rows: int = 1, width: float = 4.6, height: float = 3.6) -> tuple[Any, Any]:
     """Return a figure and its axes, (rows, columns), laid out without overlaps."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * columns, height * rows), dpi=120, layout='constrained')
+    figure = new_figure(width * columns, height * rows)
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def style(number: int) -> dict[str, Any]:
+def line_style(number: int) -> dict[str, Any]:
     """Return colour and marker of the n-th line."""
-    return {'color': COLOURS[number % len(COLOURS)], 'marker': MARKERS[number % len(MARKERS)], 'markersize': 4}
+    return {'color': COLOURS[number % len(COLOURS)], 'marker': MARKERS[number % len(MARKERS)]}
 
 
 def finish(axis: Any, title: str, x: str, y: str) -> None:
-    """Give an axis its words and a light grid."""
-    axis.set_title(title, fontsize=10)
-    axis.set_xlabel(x, fontsize=9)
-    axis.set_ylabel(y, fontsize=9)
-    axis.tick_params(labelsize=8)
-    axis.grid(True, alpha=0.25, linewidth=0.6)
-    for side in ('top', 'right'):
-        axis.spines[side].set_visible(False)
+    """Give an axis its words."""
+    axis.set(title=title, xlabel=x, ylabel=y)
+
+
+def whole_numbers(axis: Any) -> None:
+    """Put ticks at whole numbers only: there is no half of an epoch."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def end_of(name: str, longest: int = 32) -> str:
     """Return a name as far as a title has room for it: of a long one its end, which tells most."""
     return name if len(name) <= longest else f'...{name[3 - longest :]}'
+
+
+def legend_columns(names: Sequence[str], inches: float) -> int:
+    """Return how many names stand beside each other in a legend without leaving a figure of this width."""
+    letters = max(len(name) for name in names) + 6  # and the sign before it
+    return max(1, min(4, len(names), int(inches * LETTERS_PER_INCH / letters)))
 
 
 def add_legend(figure: Any, axis: Any) -> None:
@@ -65,10 +70,10 @@ def add_legend(figure: Any, axis: Any) -> None:
     if not handles:
         return
     if len(handles) < LEGEND_BELOW:
-        axis.legend(fontsize=8, frameon=False)
+        axis.legend()
     else:
         columns = 2 if len(handles) == 4 else 3
-        figure.legend(handles, labels, loc='outside lower center', ncols=columns, fontsize=8, frameon=False)
+        figure.legend(handles, labels, loc='outside lower center', ncols=columns)
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class Line:
     printed: Sequence[tuple[float, float]] = ()
 
 
+@styled
 def line_chart(
     title: str,
     lines: Sequence[Line],
@@ -91,12 +97,12 @@ def line_chart(
     y_range: tuple[float, float],
     names: Sequence[str] | None = None,
 ) -> Any:
-    """Draw curves with bands; with names of the places 0, 1, ... on the x axis, draw points with error bars."""
+    """Draw curves over epochs with bands; with names of the places 0, 1, ... on the x axis, points with error bars."""
     figure, axes = plain_figure(width=4.4, height=2.8)
     axis = axes[0][0]
     for number, line in enumerate(lines):
         colour = COLOURS[number % len(COLOURS)]
-        (curve,) = axis.plot(line.x, line.y, color=colour, label=line.name, marker='o' if names else '', markersize=4)
+        (curve,) = axis.plot(line.x, line.y, color=colour, label=line.name, marker='o' if names else '')
         curve.set_gid('curve')
         if names:
             axis.vlines(line.x, line.low, line.high, color=colour, alpha=0.6, linewidth=1.2)
@@ -111,23 +117,23 @@ def line_chart(
     if names:
         axis.set_xticks(range(len(names)), names)
         axis.set_xlim(-0.5, len(names) - 0.5)
+    else:
+        whole_numbers(axis)
     finish(axis, title, x_label, y_label)
     axis.title.set_fontsize(min(10.0, 430 / max(len(title), 1)))  # so that a long one fits
     add_legend(figure, axis)
     return figure
 
 
+@styled
 def to_svg(figure: Any) -> str:
     """Return a figure as SVG for a page that may hold others: letters stay letters, names are unique, no clock."""
-    import matplotlib
-
     file = io.StringIO()
-    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': 'openmix_dm', 'font.family': 'sans-serif'}):
-        figure.savefig(file, format='svg', metadata={'Date': None})
+    figure.savefig(file, format='svg', metadata={'Date': None})
     drawn = file.getvalue()
     # a page has no use for the description of the program, and no room for a style of all its elements
     drawn = re.sub(r'<metadata>.*?</metadata>|<style.*?</style>', '', drawn[drawn.index('<svg') :].strip(), flags=re.S)
-    drawn = re.sub('id="(curve|estimate)"', r'class="\1"', drawn)
+    drawn = re.sub('id="(curve|estimate|dot|printed)"', r'class="\1"', drawn)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', drawn))
     prefix = f'c{zlib.crc32(drawn.encode()):x}-'
     drawn = re.sub(r' id="([^"]+)"', lambda name: f' id="{prefix}{name[1]}"' if name[1] in used else '', drawn)
@@ -136,7 +142,7 @@ def to_svg(figure: Any) -> str:
 
 def save(out: Path, figure: Any, record: dict[str, Any]) -> None:
     """Write the figure and, beside it, its numbers as strict JSON."""
-    figure.savefig(out)
+    write_figure(out, figure)
     numbers = out.with_suffix('.json')
     write_atomically(numbers, json.dumps(seal(_finite(record)), indent=1, allow_nan=False) + '\n')
     print(f'wrote {out} and {numbers}')

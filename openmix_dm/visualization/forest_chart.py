@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from openmix_dm.utils.stats import Interval
-from openmix_dm.visualization.charts import COLOURS, plain_figure
+from openmix_dm.visualization.charts import legend_columns, plain_figure
+from openmix_dm.visualization.style import COLOURS, FAINT, GROUND, SOFT, styled
 
+WIDTH = 6.6  # inches
 LINE = 0.26  # inches that a line takes
 AROUND = 0.7  # inches for the axis and its words
 TITLE_WIDTH = 95  # letters of a line
@@ -30,14 +32,16 @@ class Estimate:
     total: bool = False
 
 
+@styled
 def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any:
     """Draw estimates from top to bottom, with their numbers at the right and a line at zero."""
     before = ['', *(each.name for each in estimates)]  # the lines of one name stand together, and say it once
     names = ['' if each.name == name else each.name for each, name in zip(estimates, before, strict=False)]
     groups = list(dict.fromkeys(each.group for each in estimates))
     titles = textwrap.wrap(title, TITLE_WIDTH)
-    around = AROUND + 0.17 * len(titles) + 0.22 * (len(groups) > 1)
-    figure, axes = plain_figure(width=6.6, height=around + LINE * len(estimates))
+    below = -(-len(groups) // legend_columns(groups, WIDTH)) if len(groups) > 1 else 0  # lines of the legend
+    around = AROUND + 0.17 * len(titles) + 0.22 * below
+    figure, axes = plain_figure(width=WIDTH, height=around + LINE * len(estimates))
     figure.get_layout_engine().set(w_pad=0.1)
     figure.suptitle('\n'.join(titles), fontsize=9.5)
     axis = axes[0][0]
@@ -52,18 +56,18 @@ def forest_chart(title: str, estimates: Sequence[Estimate], x_label: str) -> Any
         )  # fmt: skip
     first_total = next((place for place, each in enumerate(estimates) if each.total), 0)
     if first_total:
-        axis.axhline(first_total - 0.5, color='#b0b7be', linewidth=0.8)
-    axis.axvline(0, color='#59636e', linewidth=0.9, zorder=1)
+        axis.axhline(first_total - 0.5, color=FAINT, linewidth=0.8)
+    axis.axvline(0, color=SOFT, linewidth=0.9, zorder=1)
     _finish(axis, names, estimates, x_label)
     if len(groups) > 1:  # below: inside it would cover intervals
-        figure.legend(loc='outside lower center', ncols=min(len(groups), 4), fontsize=8, frameon=False)
+        figure.legend(loc='outside lower center', ncols=legend_columns(groups, WIDTH))
     return figure
 
 
 def _draw(axis: Any, place: int, each: Estimate, colour: str, label: str) -> None:
     found = each.found
     if found.low is None or found.high is None:
-        drawn = axis.plot([found.mean], [place], marker='o', markersize=5, color=colour, mfc='white', ls='', zorder=3)
+        drawn = axis.plot([found.mean], [place], marker='o', markersize=5, color=colour, mfc=GROUND, ls='', zorder=3)
     elif each.total:
         corners = [(found.low, place), (found.mean, place - 0.3), (found.high, place), (found.mean, place + 0.3)]
         drawn = axis.fill(*zip(*corners, strict=True), color=colour, zorder=3, linewidth=1)
@@ -85,12 +89,10 @@ def _finish(axis: Any, names: Sequence[str], estimates: Sequence[Estimate], x_la
     axis.set_yticks(range(len(names)), names, fontsize=8.5)
     for label, each in zip(axis.get_yticklabels(), estimates, strict=True):
         label.set_fontweight('bold' if each.total else 'normal')
-    axis.set_xlabel(x_label, fontsize=9)
-    axis.tick_params(axis='x', labelsize=8)
+    axis.set_xlabel(x_label)
     axis.tick_params(axis='y', length=0)
-    axis.grid(True, axis='x', alpha=0.25, linewidth=0.6)
-    for side in ('top', 'right', 'left'):
-        axis.spines[side].set_visible(False)
+    axis.grid(False, axis='y')
+    axis.spines['left'].set_visible(False)
 
 
 def _numbers(found: Interval) -> str:

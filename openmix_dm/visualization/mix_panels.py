@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from openmix_dm.structures import MixedBatch, MixTarget
+from openmix_dm.visualization.style import bare, new_figure, styled
 
 
 @dataclass(frozen=True)
@@ -55,18 +56,16 @@ def caption(target: MixTarget, row: int, loss: Any = None, names: list[str] | No
     return f'{text}\n{words}' if words else text
 
 
+@styled
 def draw(rows: list[Panel], title: str) -> Any:
     """Draw panels as the columns of a figure."""
-    from matplotlib.figure import Figure
-
     kinds = ('own', 'partner', 'mask', 'mixed')
-    figure = Figure(figsize=(1.25 * len(rows) + 0.9, 5.9), dpi=100)
+    figure = new_figure(1.25 * len(rows) + 0.9, 5.9, layout=None)
     axes = figure.subplots(len(kinds), len(rows), squeeze=False)
     for column, panel in enumerate(rows):
         for row, kind in enumerate(kinds):
             axis = axes[row][column]
-            axis.set_xticks([])
-            axis.set_yticks([])
+            bare(axis)
             axis.imshow(getattr(panel, kind), cmap='gray', vmin=0, vmax=1, interpolation='nearest')
             if column == 0:
                 axis.set_ylabel(kind)
@@ -76,14 +75,13 @@ def draw(rows: list[Panel], title: str) -> Any:
     return figure
 
 
+@styled
 def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, columns: int = 5) -> Any:
     """Draw the first mixed images of several mixers beside each other, after the images as they were."""
-    from matplotlib.figure import Figure
-
     shown = {'images': images, **{name: batch.inputs for name, batch in batches.items()}}
     lams = {name: float(batch.target.lam[0]) for name, batch in batches.items()}
     bands = -(-len(shown) // columns)
-    figure = Figure(figsize=(1.35 * columns, (1.35 * rows + 0.3) * bands), dpi=100)
+    figure = new_figure(1.35 * columns, (1.35 * rows + 0.3) * bands, layout=None)
     axes = figure.subplots(bands * rows, columns, squeeze=False)
     for axis in axes.flat:
         axis.axis('off')
@@ -97,6 +95,7 @@ def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2,
     return figure
 
 
+@styled
 def to_array(figure: Any) -> np.ndarray:
     """Return a figure as pixels, (H, W, 3) uint8."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -13,6 +13,7 @@ from openmix_dm.datasets.samplers.sample_index import seed_draws
 from openmix_dm.datasets.transforms.image import CenterCrop, ResizeShortEdge, to_tensor
 from openmix_dm.registry import TRANSFORMS
 from openmix_dm.visualization.sample_images import digits, folder, sample_photographs
+from openmix_dm.visualization.style import SOFT, bare, new_figure, styled
 from openmix_dm.visualization.transform_examples import OURS, SIDE, shown_configs, takes_batches
 
 
@@ -59,17 +60,16 @@ def _applied(transform: Any, image: np.ndarray) -> np.ndarray:
 COLUMNS, PANEL, WORDS, HEADING = 9, 1.36, 0.5, 0.34  # columns, and inches of a panel, of what is below it, of headings
 
 
+@styled
 def draw(photograph: np.ndarray, seed: int) -> Any:
     """Draw the photograph and what each transform makes of it, at one scale, with names and arguments."""
-    from matplotlib.figure import Figure
-
     groups: dict[str, list[Panel]] = {OURS: [Panel(OURS, {'type': 'the image'}, photograph)]}
     for panel in panels(photograph, seed):
         groups.setdefault(panel.group, []).append(panel)
     rows = {group: -(-len(members) // COLUMNS) for group, members in groups.items()}
     width = COLUMNS * (PANEL + 0.12) + 0.12
     height = sum(HEADING + count * (PANEL + WORDS) for count in rows.values()) + 0.1
-    figure = Figure(figsize=(width, height), dpi=110)
+    figure = new_figure(width, height, layout=None)
     top = height - 0.05
     for group, members in groups.items():
         figure.text(0.12 / width, (top - HEADING * 0.7) / height, group, fontsize=10, weight='bold')
@@ -89,12 +89,11 @@ def _draw_panel(axis: Any, panel: Panel) -> None:
     room = max(height, width, SIDE)
     x, y = (room - width) / 2, (room - height) / 2
     axis.imshow(image, extent=(x, x + width, y + height, y), interpolation='bilinear')
-    axis.set(xlim=(0, room), ylim=(room, 0), xticks=[], yticks=[], facecolor='#f2f2f2')
-    for spine in axis.spines.values():
-        spine.set(color='#cccccc', linewidth=0.5)
+    axis.set(xlim=(0, room), ylim=(room, 0), facecolor='#f2f2f2')
+    bare(axis)
     name = panel.config['type'].rpartition('/')[2]
     axis.text(0.5, -0.03, name, transform=axis.transAxes, ha='center', va='top', fontsize=min(7.5, 150 / len(name)))
-    axis.text(0.5, -0.13, _words(panel), transform=axis.transAxes, ha='center', va='top', fontsize=5.4, color='#555555')
+    axis.text(0.5, -0.13, _words(panel), transform=axis.transAxes, ha='center', va='top', fontsize=5.4, color=SOFT)
 
 
 def _words(panel: Panel) -> str:

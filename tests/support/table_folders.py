@@ -4,12 +4,15 @@ import json
 
 from openmix_dm.config.load import load_run_config
 from openmix_dm.runs.folder import RunFolder
-from openmix_dm.runs.records import METRICS, to_line
+from openmix_dm.runs.records import MEDIAN_FROM, METRICS, to_line
 from openmix_dm.tables.plan import Run
 
 
 def write_run(run: Run, top1s=(50.0, 60.0), state='done', options=(), seconds=36.0, **record):
-    """Leave the folder of a run with these validation accuracies, in this state."""
+    """Leave the folder of a run with these validation accuracies, in this state.
+
+    They stand for a training that is long enough for a median, unless `validations` says otherwise.
+    """
     folder = RunFolder(run.folder)
     config = load_run_config(run.config, [*run.options, *options], run.seed)
     folder.start(config, run.seed, world_size=1)
@@ -20,7 +23,7 @@ def write_run(run: Run, top1s=(50.0, 60.0), state='done', options=(), seconds=36
             file.write(to_line({'kind': 'val', 'iter': 14 * epoch, 'epoch': epoch, 'top1': top1}))
     if state != 'running':
         folder.finish(state, seconds)
-    folder.update(**record)
+    folder.update(**{'validations': MEDIAN_FROM, **record})
     return folder
 
 

@@ -69,3 +69,12 @@ def test_lines_are_drawn_from_top_to_bottom_at_their_numbers():
     left, right = axis.get_xlim()
     assert left < -2.0 < 1.5 < right
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ['one', 'two']
+
+
+def test_a_legend_with_long_names_stays_within_the_figure():
+    groups = [f'Tiny-ImageNet, ResNeXt-50-32x4d, DM(CE) {number}' for number in range(5)]
+    figure = forest_chart('t', [Estimate('a', group, Interval(1.0, 0.5, 1.5, 3)) for group in groups], 'x')
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert 0 <= legend.x0 < legend.x1 <= figure.bbox.width
+    assert 0 <= legend.y0 < legend.y1 <= figure.bbox.height

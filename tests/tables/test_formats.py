@@ -168,3 +168,35 @@ def test_rows_may_be_compared_with_a_row(tmp_path):
 
 def test_letters_do_not_run_out():
     assert [letter(n) for n in (0, 25, 26, 27, 52)] == ['a', 'z', 'aa', 'ab', 'ba']
+
+
+def test_runs_too_short_for_the_median_are_marked_in_every_format(tmp_path):
+    table = Table(
+        't',
+        'T',
+        tuple(Cell(p, 'r', p, 'digits/r8_mixup.py', protocol=p) for p in ('median_last10', 'last')),
+        trials=2,
+    )
+    for run, validations in zip(runs_of(table, tmp_path), (3, 19), strict=True):
+        write_run(run, [90.0], validations=validations)
+    results = collect(table, tmp_path)
+    said = 'too short for the median of the last 10: 3 to 19 validations, not 20 or more'
+    assert [result.marks for result in results.by_id.values()] == [(said,), ()]  # the last needs no more than one
+    assert f'<sup>a</sup> {said}' in to_markdown(results)
+    assert f'$^{{a}}$ {said}' in to_latex(results)
+    assert f'<sup>a</sup> {said}' in to_html(results)
+    assert [row['below_protocol'] for row in csv.DictReader(io.StringIO(to_csv(results)))] == [said, '']
+    assert json.loads(to_json(results))['cells'][0]['below_protocol'] == said
+
+
+def test_what_is_measured_after_a_short_training_has_no_median(tmp_path):
+    table = Table('t', 'T', (Cell('h', 'r', 'h', 'digits/r8_mixup.py', metric='hours'),), trials=1)
+    write_run(runs_of(table, tmp_path)[0], [90.0], validations=3)
+    assert collect(table, tmp_path).by_id['h'].marks == ()
+
+
+def test_validations_are_counted_where_run_json_does_not_say_how_many(tmp_path):
+    table = Table('t', 'T', (Cell('c', 'r', 'c', 'digits/r8_mixup.py'),), trials=1)
+    write_run(runs_of(table, tmp_path)[0], [90.0] * 4, validations=None)
+    (mark,) = collect(table, tmp_path).by_id['c'].marks
+    assert '4 validations' in mark

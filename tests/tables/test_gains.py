@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from openmix_dm.tables.results import average_gain, paired_gain
+from openmix_dm.tables.gains import average_gain, paired_gain
 from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
 
 

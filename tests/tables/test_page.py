@@ -1,20 +1,23 @@
-"""The page: what is on it, that it needs nothing else, and (in a browser) that it shows."""
+"""The page: what is on it, and that it needs nothing else; test_page_script.py looks at it in a browser."""
 
-import json
 import re
-import shutil
-import subprocess
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 from support.table_folders import write_run, write_table
 
+from openmix_dm.tables.archive.parts import collect_parts
 from openmix_dm.tables.catalogue import read_table
+from openmix_dm.tables.formats.cell_records import to_json
 from openmix_dm.tables.formats.grid import Entry
 from openmix_dm.tables.formats.text import to_markdown
 from openmix_dm.tables.page.page import direction, to_html
 from openmix_dm.tables.page.plots import ASIDE, effect, printed_points
+from openmix_dm.tables.page.style import COLOURS
+from openmix_dm.tables.page.themed import VARIABLES
 from openmix_dm.tables.plan import runs_of
 from openmix_dm.tables.results import collect
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
@@ -70,14 +73,40 @@ def test_the_page_has_everything_and_needs_nothing(tmp_path):
     checker.feed(page)
     assert checker.open == []
     assert all(address.startswith(('data:', '#')) for address in checker.addresses)
-    assert not re.search(r'(url\((?!#)|@import|<script|http://(?!www\.w3\.org/(2000/svg|1999/xlink))|https://)', page)
-    assert checker.tags.count('svg') == 1 + 3  # the gains, and learning curves for each row
+    assert not re.search(r'(url\((?!#)|@import|http://(?!www\.w3\.org/(2000/svg|1999/xlink))|https://)', page)
+    assert checker.tags.count('svg') == 1 + 1 + 3  # all numbers, the gains, and learning curves for each row
+    assert checker.tags.count('script') == 1
     assert checker.tags.count('img') == 5 * 6  # six pictures for each config
     linked = {address[1:] for address in checker.addresses if address.startswith('#')}
     assert linked <= set(checker.ids)
     assert len(set(checker.ids)) == len(checker.ids)
     for text in ('Mixup(alpha=0.2)', 'DecoupledCE(eta=0.1)', 'images/s', '0.50 GB', 'config_hash'.replace('_', ' ')):
         assert text in page
+
+
+def test_the_policy_forbids_every_request(tmp_path):
+    page = to_html(collect(read_table(write_table(tmp_path)), tmp_path))
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)[1]
+    rules = dict(rule.strip().split(' ', 1) for rule in policy.split(';'))
+    assert rules.pop('style-src') == "'unsafe-inline'"  # charts have styles; it allows no address
+    assert rules.pop('img-src') == 'data:'
+    script = re.search('<script>(.*?)</script>', page, re.DOTALL)[1]
+    assert rules.pop('script-src') == f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+    assert rules == {'default-src': "'none'", 'base-uri': "'none'", 'form-action': "'none'"}
+    assert page.index('Content-Security-Policy') < page.index('<style')
+
+
+def test_tables_have_captions_and_headers(tmp_path):
+    page = to_html(filled(tmp_path))
+    tables = re.findall(r'<table.*?</table>', page, re.DOTALL)
+    assert len(tables) == 1 + 1 + 5  # the table, the tests, and the runs of each config
+    for table in tables:
+        assert '<caption>' in table
+        assert '<th>' not in table
+        head = re.search('<thead>.*</thead>', table)[0]
+        assert head.count('<th scope="col"') == head.count('<th') - 1 > 0  # and <thead
+    assert page.count('<th scope="row" class="name">') == 3 + 1
+    assert page.count('<svg role="img" aria-label="') == page.count('<svg')
 
 
 def test_the_page_is_the_same_every_time(tmp_path):
@@ -168,36 +197,100 @@ def test_two_charts_on_a_page_share_no_name():
     assert not names[0] & names[1]
 
 
-LOOK = """<script>
-const look = {
-  images: [...document.images].map(image => image.complete && image.naturalWidth),
-  curves: [...document.querySelectorAll('.curve')].map(line => line.getBBox().width),
-  frames: [...document.querySelectorAll('svg')].map(svg => svg.getBoundingClientRect().width),
-  table: document.querySelector('table.main').getBoundingClientRect().height,
-  wide: document.documentElement.scrollWidth > window.innerWidth,
-};
-console.log('LOOK' + JSON.stringify(look));
-</script>"""
+def test_the_page_shows_what_ran(tmp_path):
+    table = read_table(write_table(tmp_path))
+    for run in runs_of(table, tmp_path, '*', trials=2):
+        short = ['train_cfg.max_epochs=3', 'model.mixer.alpha=0.7'] if run.config.stem == 'r8_mixup' else []
+        write_run(run, [20.0, 60.0, 80.0], options=short if run.seed else short[:1])
+    page = to_html(collect(table, tmp_path, 2))
+    sections = re.findall(r'<details class="run" id="([^"]*)">(.*?)</table>', page, re.DOTALL)
+    said = {name: re.findall(r'<p>(.*?)</p>', text) for name, text in sections}
+    assert [line.partition(': ')[0] for line in said['mixup/mce']] == ['seed 0', 'seed 1']
+    assert ['Mixup(alpha=1.0)' in line for line in said['mixup/mce']] == [True, False]
+    assert 'Mixup(alpha=0.7)' in said['mixup/mce'][1]
+    assert all('epochs 3;' in line for line in said['mixup/mce'])
+    (vanilla,) = said['vanilla/mce']  # of all seeds: they differ in nothing else
+    assert 'epochs 40;' in vanilla
+    assert vanilla.startswith('backbone')
 
 
-@pytest.mark.browser
-def test_a_browser_shows_the_page(tmp_path):
-    browser = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))), None)
-    if browser is None:
-        pytest.skip('there is no Chromium on this machine: apt-get install chromium')
-    page = to_html(filled(tmp_path)).replace('<details', '<details open').replace('</body>', f'{LOOK}</body>')
-    (tmp_path / 'page.html').write_text(page)
-    flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--window-size=1320,1800']
-    log = ['--enable-logging=stderr', '--v=0', f'--screenshot={tmp_path}/page.png']
-    done = subprocess.run([browser, *flags, *log, f'file://{tmp_path}/page.html'], capture_output=True, timeout=120)
-    said = [line for line in done.stderr.decode(errors='replace').splitlines() if 'CONSOLE' in line]
-    (line,) = [line for line in said if 'LOOK' in line]
-    assert len(said) == 1, said  # no error, no warning: nothing but what this test asks
-    look = json.loads(re.search(r'LOOK(\{.*\})', line)[1])
-    assert look['images'] == [16] * 30
-    assert len(look['curves']) == 5
-    assert min(look['curves']) > 100
-    assert min(look['frames']) > 300
-    assert look['table'] > 100
-    assert not look['wide']
-    assert (tmp_path / 'page.png').stat().st_size > 20_000
+def test_what_ran_is_said_where_its_config_was_not_kept(tmp_path):
+    table = read_table(write_table(tmp_path))
+    (run, *_) = runs_of(table, tmp_path)
+    write_run(run, [20.0, 60.0], options=['train_cfg.max_epochs=3'])
+    (tmp_path / 'part.json').write_text(to_json(collect(table, tmp_path)))
+    page = to_html(collect_parts(table, [tmp_path / 'part.json']))
+    assert 'its settings were not kept with its numbers; other than in the table: train_cfg.max_epochs 3' in page
+    assert 'epochs 40;' not in page
+
+
+@pytest.mark.parametrize(('top1s', 'cut'), [([20.0, 60.0, 80.0], False), ([20.0, 60.0, 80.0, 81.0, 82.0], True)])
+def test_the_first_rise_is_left_out_only_where_it_is(tmp_path, top1s, cut):
+    table = read_table(write_table(tmp_path))
+    write_run(runs_of(table, tmp_path)[0], top1s)
+    assert ('leaves out the first rise' in to_html(collect(table, tmp_path))) == cut
+
+
+def test_hostile_names_stay_words(tmp_path):
+    bad = '<img src=x onerror=alert(1)>"\'&$x^{$'
+    text = f"title={bad!r}\ncolumns=['c', {bad!r}]\nbaseline='c'\ntrials=2\n"
+    text += f"rows={{{bad!r}: ['digits/r8_mixup.py', 'digits/r8_mixup_dm.py']}}"
+    table = read_table(write_table(tmp_path, text))
+    for run in runs_of(table, tmp_path):
+        write_run(
+            run, [50.0, 60.0], state='done' if run.seed else f'failed: {bad}', config_hash=bad, hardware={'gpus': [bad]}
+        )
+        config = run.folder / 'config.py'
+        config.write_text(config.read_text() + f'bad = {{{bad!r}: {bad!r}}}\nglobal_batch_size = {bad!r}\n')
+    page = to_html(collect(table, tmp_path))
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert '<img src=x' not in page
+    assert checker.tags.count('script') == 1
+    assert all(address.startswith(('data:', '#')) for address in checker.addresses)
+    assert page.count('&lt;img src=x') > 10
+
+
+def test_a_run_folder_of_anybodys_cannot_make_the_page_build_what_it_names(tmp_path):
+    table = read_table(write_table(tmp_path))
+    (run, *_) = runs_of(table, tmp_path)
+    write_run(run, [50.0])
+    config = run.folder / 'config.py'
+    config.write_text(config.read_text().replace("'NoMix'", "'os.system'"))
+    page = to_html(collect(table, tmp_path))
+    assert 'asks for the type &#x27;os.system&#x27;' in page
+    assert '<img' not in page
+
+
+def luminance(colour):
+    levels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [level / 12.92 if level <= 0.04045 else ((level + 0.055) / 1.055) ** 2.4 for level in levels]
+    return sum(weight * level for weight, level in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize('theme', [0, 1])
+def test_words_and_lines_can_be_read_on_their_grounds(theme):
+    colours = {name: pair[theme] for name, pair in COLOURS.items()}
+    for ground in ('--ground', '--wash'):
+        for words in ('--ink', '--soft', '--up', '--down', '--accent'):
+            assert contrast(colours[words], colours[ground]) >= 4.5, (words, ground)
+    lines = [name for name in colours if name.startswith('--series')]
+    bright = ('--series-3', '--series-4', '--series-5') if theme == 0 else ()  # markers tell them apart, too
+    for name in lines:
+        assert contrast(colours[name], colours['--ground']) >= (2 if name in bright else 3), name
+
+
+def test_all_colours_of_charts_are_variables_of_the_page(tmp_path):
+    page = to_html(filled(tmp_path))
+    assert set(VARIABLES.values()) <= set(COLOURS)
+    charts = ''.join(re.findall(r'<svg.*?</svg>', page, re.DOTALL))
+    assert set(re.findall(r'(?:fill|stroke): ([^;"]*)', re.sub(r'var\([^)]*\)', 'variable', charts))) <= {
+        'variable',
+        'none',
+    }

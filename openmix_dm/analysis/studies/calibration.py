@@ -11,6 +11,7 @@ from openmix_dm.evaluation.pixels import logits_of, probabilities_of
 from openmix_dm.evaluation.reliability import Reliability, confidence_of, reliability
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import COLOURS, new_figure, styled
 
 COLUMNS = 4  # diagrams beside each other
 
@@ -40,13 +41,12 @@ def measure(model: NamedModel, bins: int, limit: int | None) -> Reliability:
     return reliability(torch.cat(sure), torch.cat(right), bins)
 
 
+@styled
 def draw(names: list[str], measured: list[Reliability]) -> Any:
     """Draw one diagram a model: accuracy and mean confidence of each bin, and below how many images it has."""
-    from matplotlib.figure import Figure
-
     columns = min(len(names), COLUMNS)
     bands = -(-len(names) // columns)
-    figure = Figure(figsize=(3.2 * columns, 4.0 * bands), dpi=120, layout='constrained')
+    figure = new_figure(3.2 * columns, 4.0 * bands)
     axes = figure.subplots(2 * bands, columns, squeeze=False, sharex=True, height_ratios=[3.2, 1] * bands)
     for axis in axes.flat:
         axis.set_visible(False)
@@ -57,7 +57,7 @@ def draw(names: list[str], measured: list[Reliability]) -> Any:
         charts.finish(above, f'{name}\nECE {each.ece:.2f} %, accuracy {each.accuracy_percent:.2f} %', '', 'accuracy')
         charts.finish(below, '', 'confidence', 'images')
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc='outside lower center', ncols=len(labels), fontsize=8, frameon=False)
+    figure.legend(handles, labels, loc='outside lower center', ncols=len(labels))
     return figure
 
 
@@ -66,11 +66,11 @@ def _diagram(above: Any, below: Any, each: Reliability) -> None:
     width = 0.92 * (each.edges[1] - each.edges[0])
     centres = [(each.edges[number] + each.edges[number + 1]) / 2 for number in filled]
     accuracy, confidence = ([values[number] for number in filled] for values in (each.accuracy, each.confidence))
-    above.bar(centres, accuracy, width=width, color=charts.COLOURS[4], label='accuracy')
-    above.vlines(centres, accuracy, confidence, color=charts.COLOURS[1], linewidth=1.2, label='gap')
-    above.plot(centres, confidence, 'o', color=charts.COLOURS[1], markersize=3.5, label='mean confidence')
-    above.plot([0, 1], [0, 1], color=charts.COLOURS[7], linewidth=0.8, linestyle=':')
-    below.bar(centres, [each.counts[i] / sum(each.counts) for i in filled], width=width, color=charts.COLOURS[7])
+    above.bar(centres, accuracy, width=width, color=COLOURS[4], label='accuracy')
+    above.vlines(centres, accuracy, confidence, color=COLOURS[1], linewidth=1.2, label='gap')
+    above.plot(centres, confidence, 'o', color=COLOURS[1], markersize=3.5, label='mean confidence')
+    above.plot([0, 1], [0, 1], color=COLOURS[7], linewidth=0.8, linestyle=':')
+    below.bar(centres, [each.counts[i] / sum(each.counts) for i in filled], width=width, color=COLOURS[7])
     for axis in (above, below):
         axis.set_visible(True)
         axis.set_xlim(0, 1)

@@ -14,6 +14,7 @@ from openmix_dm.evaluation.pixels import normalise
 from openmix_dm.structures import MixedPair
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import COLOURS, HEAT, INK, bare, styled
 
 
 def run(
@@ -92,6 +93,7 @@ def _share(cam: Tensor, part: Tensor) -> float | None:
     return float((cam * part).sum()) / total if total > 0 else None
 
 
+@styled
 def draw(
     models: list[NamedModel], looked: list[tuple[Tensor, Tensor, Tensor]], mixed: MixedPair, record: dict[str, Any]
 ) -> Any:
@@ -111,14 +113,13 @@ def draw(
                 words = f'"{found[place]}", p {float(probabilities[row, place]):.2f}'
                 if row == 0:
                     words = f'{model.name}, top-{place + 1}\n{words}'
-                _picture(axis, pictures[row], words, charts.COLOURS[2 if right else 1])
+                _picture(axis, pictures[row], words, COLOURS[2 if right else 1])
                 cam = maps[row, place].cpu().numpy()
-                axis.imshow(cam, cmap='jet', alpha=0.45, vmin=0, vmax=1, interpolation='bilinear')
+                axis.imshow(cam, cmap=HEAT, alpha=0.45, vmin=0, vmax=1, interpolation='bilinear')
     return figure
 
 
-def _picture(axis: Any, picture: Any, words: str, colour: str = 'black') -> None:
+def _picture(axis: Any, picture: Any, words: str, colour: str = INK) -> None:
     axis.imshow(picture, interpolation='nearest')
-    axis.set_xticks([])
-    axis.set_yticks([])
+    bare(axis)
     axis.set_title(words, fontsize=7, color=colour)

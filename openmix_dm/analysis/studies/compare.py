@@ -13,6 +13,7 @@ from openmix_dm.evaluation.predictions import SavedPredictions, read_predictions
 from openmix_dm.runs.folder import RunFolder
 from openmix_dm.utils.stats import Interval, McNemar, mcnemar, t_interval, welch_interval
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import COLOURS, styled
 
 
 @dataclass(frozen=True)
@@ -120,17 +121,18 @@ def report(rows: list[dict[str, Any]], over_seeds: Interval | None) -> None:
         )
 
 
+@styled
 def draw(rows: list[dict[str, Any]], tests: list[McNemar], over_seeds: Interval | None, metric: str) -> Any:
     """Draw the differences with their intervals, one line for each pair and one for all seeds."""
     figure, axes = charts.plain_figure(width=6.4, height=1.5 + 0.42 * (len(rows) + 1))
     axis, labels = axes[0][0], []
     for place, (row, test) in enumerate(zip(rows, tests, strict=True)):
-        _line(axis, place, test.difference, test.interval(), charts.COLOURS[0])
+        _line(axis, place, test.difference, test.interval(), COLOURS[0])
         labels.append(f'{row["second"]} - {row["first"]}\np = {test.p_value:.2g}')
     if over_seeds is not None and over_seeds.low is not None and over_seeds.high is not None:
-        _line(axis, len(rows), over_seeds.mean, (over_seeds.low, over_seeds.high), charts.COLOURS[1])
+        _line(axis, len(rows), over_seeds.mean, (over_seeds.low, over_seeds.high), COLOURS[1])
         labels.append(f'all seeds\n({metric})')
-    axis.axvline(0, color=charts.COLOURS[7], linewidth=0.8, linestyle=':')
+    axis.axvline(0, color=COLOURS[7], linewidth=0.8, linestyle=':')
     axis.set_yticks(range(len(labels)), labels, fontsize=7)
     axis.set_ylim(len(labels) - 0.4, -0.6)
     charts.finish(axis, 'Difference of top-1, 95 % intervals', 'points', '')

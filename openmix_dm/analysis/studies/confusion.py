@@ -7,6 +7,7 @@ import numpy as np
 from openmix_dm.analysis.models import ModelSelection, NamedModel, check_same_data, load_models, predict_all
 from openmix_dm.errors import ConfigError
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 NUMBERS_UP_TO = 20  # classes: more numbers cannot be read
 SHOWN_PAIRS = 20
@@ -63,6 +64,7 @@ def most_confused(matrix: np.ndarray, classes: list[str]) -> list[dict[str, Any]
     ]
 
 
+@styled
 def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> Any:
     """Draw the matrices and, of two, their difference: blue where the second has more, red where it has less."""
     panels = [(name, matrix, False) for name, matrix in zip(names, matrices, strict=True)]
@@ -72,9 +74,7 @@ def draw(names: list[str], matrices: list[np.ndarray], classes: list[str]) -> An
     figure, axes = charts.plain_figure(len(panels), width=side, height=side + 0.4)
     for axis, (title, matrix, signed) in zip(axes[0], panels, strict=True):
         _heat_map(axis, matrix, signed, classes)
-        axis.set_title(title, fontsize=10)
-        axis.set_xlabel('predicted', fontsize=9)
-        axis.set_ylabel('true', fontsize=9)
+        charts.finish(axis, title, 'predicted', 'true')
     return figure
 
 
@@ -83,6 +83,7 @@ def _heat_map(axis: Any, matrix: np.ndarray, signed: bool, classes: list[str]) -
     right = np.eye(len(matrix), dtype=bool) & (not signed)
     limit = max(3, int(np.abs(matrix)[~right].max(initial=0)))
     axis.set_facecolor('#D9D9D9')
+    axis.grid(False)
     shown = np.ma.masked_array(matrix, mask=right)
     axis.imshow(shown, cmap='RdBu' if signed else 'Reds', vmin=-limit if signed else 0, vmax=limit)
     if len(classes) > NUMBERS_UP_TO:

@@ -7,6 +7,7 @@ from typing import Any
 from openmix_dm.analysis.run_groups import Run, find_runs, group_by_name
 from openmix_dm.errors import ConfigError
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 
 def run(runs: Sequence[str], metric: str) -> tuple[Any, dict[str, Any]]:
@@ -36,6 +37,7 @@ def cost(name: str, runs: list[Run], metric: str) -> dict[str, Any] | None:
     }
 
 
+@styled
 def draw(rows: list[dict[str, Any]], metric: str) -> Any:
     """Draw accuracy against time and against memory."""
     figure, axes = charts.plain_figure(2, width=4.2)
@@ -50,7 +52,7 @@ def draw(rows: list[dict[str, Any]], metric: str) -> Any:
                 spread = row['top1_deviation'] or None
                 axis.errorbar(
                     value(row), row['top1'], yerr=spread, linestyle='', capsize=2, label=row['name'],
-                    **{**charts.style(number), 'markersize': 6},
+                    **{**charts.line_style(number), 'markersize': 6},
                 )  # fmt: skip
         charts.finish(axis, f'top-1 ({metric}) against {words.split(" in ")[0]}', words, 'top-1 in %')
     charts.add_legend(figure, axes[0][0])

@@ -8,6 +8,7 @@ from openmix_dm.analysis.run_groups import Run, find_runs, group_by_name
 from openmix_dm.errors import ConfigError
 from openmix_dm.utils.suggest import did_you_mean
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 BESIDE = {'kind', 'iter', 'epoch'}  # keys of a record that are no metric
 
@@ -49,12 +50,13 @@ def curve(runs: list[Run], metric: str, last: int | None = None) -> dict[str, An
     }
 
 
+@styled
 def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
     """Draw a panel for each metric."""
     figure, axes = charts.plain_figure(len(curves))
     for axis, (metric, groups) in zip(axes[0], curves.items(), strict=True):
         for number, (name, found) in enumerate(groups.items()):
-            colour, seeds = charts.style(number)['color'], len(found['seeds'])
+            colour, seeds = charts.line_style(number)['color'], len(found['seeds'])
             axis.plot(found['epochs'], found['mean'], color=colour, label=f'{name} ({seeds})' if seeds > 1 else name)
             low, high = (
                 [m + sign * d for m, d in zip(found['mean'], found['deviation'], strict=True)] for sign in (-1, 1)
@@ -63,5 +65,6 @@ def draw(curves: dict[str, dict[str, dict[str, Any]]]) -> Any:
                 axis.fill_between(found['epochs'], low, high, color=colour, alpha=0.18, linewidth=0)
         words = f'{metric} in %' if 'top' in metric else metric
         charts.finish(axis, words, 'epoch', words)
+        charts.whole_numbers(axis)
     charts.add_legend(figure, axes[0][0])
     return figure

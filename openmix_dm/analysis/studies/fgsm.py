@@ -13,6 +13,7 @@ from openmix_dm.evaluation.pixels import logits_of
 from openmix_dm.utils.keys import key
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 
 def run(selection: ModelSelection, *, eps: Sequence[float], pgd: int, seed: int) -> tuple[Any, dict[str, Any]]:
@@ -49,12 +50,13 @@ def attack(model: NamedModel, eps: list[float], pgd_steps: int, limit: int | Non
     return {'images': images, **{kind: (100 * wrong[kind].double() / images).tolist() for kind in kinds}}
 
 
+@styled
 def draw(eps: list[float], rows: list[dict[str, Any]]) -> Any:
     """Draw the error against the strength: solid lines for FGSM, dashed ones for PGD."""
     figure, axes = charts.plain_figure()
     axis = axes[0][0]
     for number, row in enumerate(rows):
-        line = partial(axis.plot, eps, **charts.style(number))
+        line = partial(axis.plot, eps, **charts.line_style(number))
         line(row['fgsm'], label=row['name'] + (' FGSM' if 'pgd' in row else ''))
         if 'pgd' in row:
             line(row['pgd'], linestyle='--', label=f'{row["name"]} PGD')

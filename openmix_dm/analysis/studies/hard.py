@@ -14,6 +14,7 @@ from openmix_dm.evaluation.pixels import logits_of
 from openmix_dm.mixers.fine_grained_saliency import fine_grained_saliency
 from openmix_dm.visualization import charts
 from openmix_dm.visualization.sample_images import load_images
+from openmix_dm.visualization.style import bare, styled
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def _describe(sample: Sample, models: list[NamedModel], y_a: int, y_b: int) -> d
     }
 
 
+@styled
 def draw(samples: list[tuple[Tensor, Tensor, list[Sample]]], rows: list[dict[str, Any]]) -> Any:
     """Draw a row for each pair: a, b, and the two hard samples."""
     models = len(rows[0]['samples'][0]['models'])
@@ -123,7 +125,6 @@ def draw(samples: list[tuple[Tensor, Tensor, list[Sample]]], rows: list[dict[str
 
 def _picture(axis: Any, image: Tensor, title: str, below: str) -> None:
     axis.imshow(image.permute(1, 2, 0).numpy(), interpolation='nearest', vmin=0, vmax=1)
-    axis.set_xticks([])
-    axis.set_yticks([])
+    bare(axis)
     axis.set_title(title, fontsize=8)
     axis.set_xlabel(below, fontsize=7.5)

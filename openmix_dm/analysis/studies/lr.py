@@ -14,6 +14,7 @@ from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import ConfigError
 from openmix_dm.registry import PARAM_SCHEDULERS
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 POINTS = 500  # of a curve at most: a figure shows no more
 
@@ -68,13 +69,14 @@ def build_schedulers(config: Config, optimizer: torch.optim.Optimizer, iteration
     return built
 
 
+@styled
 def draw(rows: list[dict[str, Any]], relative: bool) -> Any:
     """Draw the learning rates."""
     figure, axes = charts.plain_figure()
     axis = axes[0][0]
     for number, row in enumerate(rows):
         x = [epoch / row['max_epochs'] for epoch in row['epochs']] if relative else row['epochs']
-        axis.plot(x, row['lr'], color=charts.style(number)['color'], label=row['name'])
+        axis.plot(x, row['lr'], color=charts.line_style(number)['color'], label=row['name'])
     charts.finish(axis, 'Learning rate', 'share of the training' if relative else 'epoch', 'learning rate')
     charts.add_legend(figure, axis)
     return figure

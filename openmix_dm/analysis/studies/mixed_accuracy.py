@@ -15,6 +15,7 @@ from openmix_dm.mixers import Mixer
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
 from openmix_dm.visualization.lone_mixers import named_mixer
+from openmix_dm.visualization.style import styled
 
 KINDS = ('top1', 'top2')
 FEW = 30  # images: an accuracy over fewer is in the record, but not in the figure
@@ -84,6 +85,7 @@ def _percent(hits: torch.Tensor, images: torch.Tensor) -> dict[str, Any]:
     return {**by_kind, 'images': images.tolist(), **means}
 
 
+@styled
 def draw(lams: list[float], rows: list[dict[str, Any]], mixers: dict[str, NamedBlock | None]) -> Any:
     """Draw a row of two panels for each mixer; a learned one with the name of the run whose block has mixed."""
     figure, axes = charts.plain_figure(len(KINDS), len(mixers), width=4.2, height=3.0)
@@ -94,7 +96,9 @@ def draw(lams: list[float], rows: list[dict[str, Any]], mixers: dict[str, NamedB
             for number, row in enumerate(rows):
                 found = row['mixers'][mixer]
                 drawn = [(lam, y) for lam, y, n in zip(lams, found[kind], found['images'], strict=True) if n >= FEW]
-                axis.plot([lam for lam, _ in drawn], [y for _, y in drawn], label=row['name'], **charts.style(number))
+                axis.plot(
+                    [lam for lam, _ in drawn], [y for _, y in drawn], label=row['name'], **charts.line_style(number)
+                )
             axis.set_xlim(lams[0] - 0.03, lams[-1] + 0.03)  # one for all mixers, wherever they have enough images
             if not drawn:
                 axis.text(0.5, 0.5, f'fewer than {FEW} images at each lam', transform=axis.transAxes, ha='center')

@@ -12,6 +12,7 @@ from openmix_dm.evaluation.hidden_patches import hidden_mask, hiding_order, occl
 from openmix_dm.evaluation.pixels import normalise
 from openmix_dm.utils.progress import track
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import styled
 
 
 def run(
@@ -49,12 +50,13 @@ def hide(
     return {'images': images, 'patch': patch, 'accuracy': (100 * hits.double() / images).tolist()}
 
 
+@styled
 def draw(ratios: list[float], rows: list[dict[str, Any]]) -> Any:
     """Draw the accuracy against the hidden share."""
     figure, axes = charts.plain_figure()
     axis = axes[0][0]
     for number, row in enumerate(rows):
-        axis.plot(ratios, row['accuracy'], label=row['name'], **charts.style(number))
+        axis.plot(ratios, row['accuracy'], label=row['name'], **charts.line_style(number))
     charts.finish(axis, 'Accuracy under occlusion', 'share of patches that are hidden', 'top-1 in %')
     axis.set_ylim(bottom=0)
     charts.add_legend(figure, axis)

@@ -8,6 +8,7 @@ import torch
 from openmix_dm.errors import ConfigError
 from openmix_dm.losses import DecoupledBCE, rescale
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import COLOURS, styled
 
 
 def run(settings: Sequence[str], points: int) -> tuple[Any, dict[str, Any]]:
@@ -36,12 +37,13 @@ def words(t: float, xi: float) -> str:
     return f't {t:g}, xi {xi:g}{special}'
 
 
+@styled
 def draw(record: dict[str, Any]) -> Any:
     """Draw the curves."""
     figure, axes = charts.plain_figure(width=4.6, height=4.0)
     axis = axes[0][0]
     for number, curve in enumerate(record['curves']):
-        colour = charts.COLOURS[number % len(charts.COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
         dashes = '-' if curve['xi'] == 1 else '--'
         axis.plot(record['lam'], curve['r'], dashes, color=colour, label=words(curve['t'], curve['xi']))
     charts.finish(axis, 'Label weight of a class in DM(BCE)', 'lam', 'r(lam)')

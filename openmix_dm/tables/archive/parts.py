@@ -25,7 +25,7 @@ SHAPES |= {
     'final': dict,
     'values': dict,
 }
-GROWING = ('measures', 'changes', 'problem')  # what may differ between two parts that hold a run
+GROWING = ('measures', 'changes', 'problem', 'validations')  # what may differ between two parts that hold a run
 
 
 def collect_parts(table: Table, paths: Sequence[Path], trials: int | None = None) -> Results:
@@ -98,7 +98,9 @@ def merge(key: Key, one: tuple[Entry, Path], other: tuple[Entry, Path]) -> Entry
 
     A finished run is the same in both, or it was run twice; which one counts is not for us to say.
     """
-    first, second = sorted((one[0], other[0]), key=lambda entry: (entry['state'] == 'done', entry['epoch']))
+    first, second = sorted(  # of two that are done, the one that tells more: older files do not count validations
+        (one[0], other[0]), key=lambda entry: (entry['state'] == 'done', entry['epoch'], 'validations' in entry)
+    )
     shared = first['measures'].keys() & second['measures'].keys()
     differ = ['id'] if first.get('id') != second.get('id') else []
     if first['state'] == second['state'] == 'done':

@@ -15,7 +15,7 @@ Key = tuple[str, tuple[str, ...], int]  # config, options, seed
 # of run.json; how a run failed may name anything, so that its state is that of the table: done, failed, ...
 KEPT = (
     'id', 'config_hash', 'version', 'commits', 'world_size', 'hardware', 'start', 'resumed', 'end', 'hours',
-    'images_per_s', 'peak_memory_mb',
+    'images_per_s', 'peak_memory_mb', 'validations',
 )  # fmt: skip
 PLACE = re.compile(r'(?<![\w.])(?:~|\b[A-Za-z]:)?[/\\](?:[^\s/\\\'",;:()\[\]{}=]+[/\\])*(?=[\w.])')
 

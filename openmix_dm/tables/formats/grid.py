@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from openmix_dm.tables.cells import Cell, less_is_better, unit_of
-from openmix_dm.tables.measures import is_measured
-from openmix_dm.tables.results import Results
+from openmix_dm.tables.results import Results, is_validated
 from openmix_dm.utils.stats import Interval, Mean
 
 INTERVAL_WORDS = {'t': 't-intervals', 'bootstrap': 'bootstrap intervals (BCa)'}
@@ -155,7 +154,7 @@ def facts(results: Results) -> list[str]:
     words = {'median_last10': 'median of the last 10 epochs', 'best': 'best epoch', 'last': 'last epoch'}
     words |= {f'ema_{protocol}': f'{said}, averaged weights' for protocol, said in words.items()}
     kinds = [  # once for a run, or at each validation
-        f'{m}{unit_of(m)}' + ('' if is_measured(m) or m in ('memory', 'hours') else f', {words[p]}') for m, p in metrics
+        f'{m}{unit_of(m)}' + (f', {words[p]}' if is_validated(m) else '') for m, p in metrics
     ]
     if any(less_is_better(metric) for metric, _ in metrics):
         kinds.append('of errors, memory and hours less is better')

@@ -6,6 +6,7 @@ from openmix_dm.errors import ConfigError
 from openmix_dm.tables.cells import less_is_better, unit_of
 from openmix_dm.tables.formats.evidence import average_evidence, evidence, evidence_facts, evidence_grid
 from openmix_dm.tables.formats.grid import INTERVAL_WORDS, baseline_name
+from openmix_dm.tables.page.themed import for_page
 from openmix_dm.tables.results import Results
 from openmix_dm.visualization.charts import to_svg
 from openmix_dm.visualization.forest_chart import Estimate, forest_chart
@@ -44,12 +45,19 @@ def evidence_section(results: Results) -> str:
     if not evidence(results):
         return ''
     grid = evidence_grid(results)
-    head = ''.join(f'<th>{escape(name)}</th>' for name in grid.head)
+    head = ''.join(f'<th scope="col">{escape(name)}</th>' for name in grid.head)
     texts = ([' '.join(filter(None, (entry.main, entry.extra))) for entry in row] for row in grid.rows)
-    body = ''.join(f'<tr>{"".join(f"<td>{escape(text)}</td>" for text in row)}</tr>' for row in texts)
-    tests = f'<table class="cost"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    body = ''.join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(text)}</td>" for text in row)}</tr>'
+        for name, *row in texts
+    )
+    tests = (
+        '<table class="cost sortable"><caption>Tests of the gains</caption>'
+        f'<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
+    plot = for_page(forest(results, titled=False), 'the gain of each row with its interval')
     return (
-        f'<h2>Gains</h2><div class="charts one">{forest(results, titled=False)}</div>'
-        f'<div class="wide" style="margin: 1rem 0">{tests}</div>'
+        f'<h2>Gains</h2><div class="charts one">{plot}</div>'
+        f'<div class="wide" tabindex="0">{tests}</div>'
         f'<p class="note">{"<br>".join(map(escape, evidence_facts(results)))}</p>'
     )

@@ -6,6 +6,7 @@ from collections import defaultdict
 from openmix_dm.errors import ConfigError
 from openmix_dm.invocation import command
 from openmix_dm.tables.cells import unit_of
+from openmix_dm.tables.page.themed import for_page
 from openmix_dm.tables.results import Result, Results
 from openmix_dm.visualization.charts import Line, line_chart, to_svg
 
@@ -13,19 +14,27 @@ SETTLED = 0.25  # the share of epochs that may fall below the frame, so that the
 ASIDE = 0.04  # between the points of two curves at one value, so that their error bars can be told apart
 
 
-def learning_curves(results: Results) -> dict[str, str]:
-    """Return for each row that has begun a chart of validation accuracy over epochs, a curve for each column."""
+def learning_curves(results: Results) -> tuple[dict[str, str], bool]:
+    """Return for each row that has begun a chart of validation accuracy over epochs, a curve for each column.
+
+    And whether any of them leaves out the first rise.
+    """
     rows: dict[str, list[tuple[str, Result]]] = defaultdict(list)
     for result in results.by_id.values():
         if any(trial.validations() for trial in result.trials):
             rows[result.cell.row].append((result.cell.column, result))
-    charts = {}
+    charts, cut = {}, False
     for row, columns in rows.items():
         lines = list({name: line for name, result in columns if (line := accuracy(name, result))}.values())
         if lines:
             title = f'{results.table.axis} {row}'.strip()
-            charts[row] = to_svg(line_chart(title, lines, 'epoch', 'validation top-1 in %', settled_range(lines)))
-    return charts
+            shown = settled_range(lines)
+            cut = cut or any(
+                value < shown[0] or value > shown[1] for line in lines for value in (*line.low, *line.high)
+            )
+            drawn = to_svg(line_chart(title, lines, 'epoch', 'validation top-1 in %', shown))
+            charts[row] = for_page(drawn, f'validation accuracy over epochs: {title}')
+    return charts, cut
 
 
 def accuracy(name: str, result: Result) -> Line | None:

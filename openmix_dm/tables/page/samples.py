@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from mmengine.config import Config
 from torch import Tensor
 
 from openmix_dm.config.check_built import refusing
@@ -26,26 +25,30 @@ class Album:
     def __init__(self) -> None:
         self._images: dict[str, tuple[Tensor, Tensor, list[str] | None] | str] = {}
 
-    def pictures(self, config: Config) -> list[tuple[str, str]] | str:
-        """Return pictures as (data URI, caption), or why there are none."""
-        found = self.images(config)
+    def pictures(self, model: Any, dataset: Any) -> list[tuple[str, str]] | str:
+        """Return pictures as (data URI, caption), or why there are none.
+
+        Args:
+            model: what a config says of the model: its mixer and its loss.
+            dataset: what a config says of the data set that images are taken from.
+        """
+        found = self.images(dataset)
         if isinstance(found, str):
             return found
         images, labels, names = found
         try:
             torch.manual_seed(0)
-            mixer = MIXERS.build(config.model.mixer)
+            mixer = MIXERS.build(model['mixer'])
             mixer.init_weights()
             with torch.no_grad():
                 batch = halves(mixer, images, labels)
-            panels = browse.panels(images, batch, LOSSES.build(config.model.head.loss), names)
+            panels = browse.panels(images, batch, LOSSES.build(model['head']['loss']), names)
         except Exception as error:  # a mixer may need a trained network: the page is worth having without its pictures
             return f'no pictures: {type(error).__name__}: {error}'
         return [(data_uri(panel.mixed), shortened(panel.caption)) for panel in panels]
 
-    def images(self, config: Config) -> tuple[Tensor, Tensor, list[str] | None] | str:
+    def images(self, dataset: Any) -> tuple[Tensor, Tensor, list[str] | None] | str:
         """Return a few test images in [0, 1] with labels and names of classes, or why there are none."""
-        dataset = config.get('val_dataloader', {}).get('dataset')
         if dataset is None:
             return 'no pictures: the config has no val_dataloader'
         if str(dataset) not in self._images:
