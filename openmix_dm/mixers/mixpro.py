@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from openmix_dm.mixers.base import Lam, MaskMixer
+from openmix_dm.mixers.base import LabelSource, Lam, MaskMixer
 from openmix_dm.mixers.partner import Partner
 from openmix_dm.mixers.transmix import attended_share, require_attention
 from openmix_dm.registry import MIXERS
@@ -52,7 +52,7 @@ class MixPro(MaskMixer):
         mixer = dict(type='MixPro', alpha=1.0, cell_size=64)
     """
 
-    label_from = 'attention'
+    label_from: LabelSource = 'attention'
     example = {'cell_size': 4}
 
     def __init__(
@@ -91,7 +91,7 @@ class MixPro(MaskMixer):
         self, inputs: Tensor, partner: Partner, lam: Lam, labels: Tensor | None = None, probe: Probe | None = None
     ) -> MixedPair:
         """Mix inputs with their partners; lam is the share of the pixels until the attention is known."""
-        mask = self.draw_cells(lam, *inputs.shape[-2:], len(inputs), inputs.device)
+        mask = self.draw_cells(lam, inputs.shape[-2], inputs.shape[-1], len(inputs), inputs.device)
         pair = MixedPair(partner.blend(inputs, mask.to(inputs.dtype)), mask.mean(dim=(1, 2, 3)), mask)
         if labels is None or not self.by_attention:
             return pair
