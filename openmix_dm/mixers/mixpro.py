@@ -53,7 +53,7 @@ class MixPro(MaskMixer):
     """
 
     label_from: LabelSource = 'attention'
-    example = {'cell_size': 4}
+    example = {'cell_size': 8}
 
     def __init__(
         self,
