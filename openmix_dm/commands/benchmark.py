@@ -103,7 +103,12 @@ def _step(rounds: int | None) -> list[dict[str, Any]]:
     timings = step.measure(rounds or 20)
     iteration = _rows('ResNet-8, 32 px, batch 100, Mixup with DM(CE): one iteration', timings, step.TARGETS.get)
     by_mixer = mixed_steps.measure(max(1, (rounds or 20) // 2))
-    return iteration + _rows('CIFAR ResNet-18, 32 px: a step by mixer', by_mixer, mixed_steps.TARGETS.get)
+    by_token_mixer = mixed_steps.measure_tokens(max(1, (rounds or 20) // 2))
+    return (
+        iteration
+        + _rows('CIFAR ResNet-18, 32 px: a step by mixer', by_mixer, mixed_steps.TARGETS.get)
+        + _rows('ViT of 6 blocks, 32 px, patches of 4: a step by mixer', by_token_mixer, mixed_steps.TOKEN_TARGETS.get)
+    )
 
 
 def _loader(rounds: int | None) -> list[dict[str, Any]]:

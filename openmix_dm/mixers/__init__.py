@@ -9,6 +9,7 @@ from openmix_dm.mixers.fmix import FMix
 from openmix_dm.mixers.gridmix import GridMix
 from openmix_dm.mixers.guidedmixup import GuidedMixup
 from openmix_dm.mixers.manifoldmix import ManifoldMix
+from openmix_dm.mixers.mixpro import MixPro
 from openmix_dm.mixers.mixup import Mixup
 from openmix_dm.mixers.no_mix import NoMix
 from openmix_dm.mixers.puzzle import PuzzleMix
@@ -16,6 +17,7 @@ from openmix_dm.mixers.random_mixer import RandomMixer
 from openmix_dm.mixers.recursivemix import RecursiveMix
 from openmix_dm.mixers.resizemix import ResizeMix
 from openmix_dm.mixers.saliencymix import SaliencyMix
+from openmix_dm.mixers.smmix import SMMix
 from openmix_dm.mixers.smoothmix import SmoothMix
 from openmix_dm.mixers.snapmix import SnapMix
 from openmix_dm.mixers.tokenmix import TokenMix
@@ -31,6 +33,7 @@ __all__ = [
     'GuidedMixup',
     'ManifoldMix',
     'MaskMixer',
+    'MixPro',
     'Mixer',
     'Mixup',
     'NoMix',
@@ -39,6 +42,7 @@ __all__ = [
     'RecursiveMix',
     'ResizeMix',
     'SAMix',
+    'SMMix',
     'SaliencyMix',
     'SmoothMix',
     'SnapMix',

@@ -9,7 +9,7 @@ Where we differ from released code, and why:
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -109,15 +109,17 @@ def distribution(attention: Tensor, rows: int, columns: int) -> Tensor:
     return torch.where(total > 0, attention / total, 1 / (rows * columns))
 
 
-def require_attention(model: nn.Module, name: str) -> None:
-    """Refuse a model whose backbone, if it has one, shows no class-token attention; `name` says who asks."""
+def require_attention(
+    model: nn.Module, name: str, takes: str = 'labels', kind: Literal['class', 'received'] = 'class'
+) -> None:
+    """Refuse a model whose backbone, if it has one, shows no such attention; `name` says who takes what from it."""
     backbone: Any = getattr(model, 'backbone', None)
     if backbone is None:
         return
     try:
-        backbone.capture_attention()  # records nothing before it is entered
+        backbone.capture_attention(kind)  # records nothing before it is entered
     except ValueError as error:
-        raise ValueError(f'{name} takes labels from the attention of the model, but {error}') from None
+        raise ValueError(f'{name} takes {takes} from the attention of the model, but {error}') from None
 
 
 def _check_mixer(mixer: Mixer) -> None:

@@ -88,10 +88,11 @@ def test_the_measured_files_are_jpegs_of_imagenets_size():
 def test_an_iteration_of_the_runner_is_measured(capsys, monkeypatch):
     small = partial(mixed_steps.measure, batch=4, whole_batch=2, size=16)
     monkeypatch.setattr(mixed_steps, 'measure', small)
+    monkeypatch.setattr(mixed_steps, 'measure_tokens', partial(mixed_steps.measure_tokens, batch=2, size=16))
     assert command.main(['step', '--rounds', '1', '--json']) == 0
     rows = json.loads(capsys.readouterr().out)['rows']
     assert [row['name'] for row in rows][:2] == ['bare loop (limit)', 'runner']
-    assert set(mixed_steps.TARGETS) < {row['name'] for row in rows}
+    assert {*mixed_steps.TARGETS, *mixed_steps.TOKEN_TARGETS} < {row['name'] for row in rows}
     assert all(row['target'] for row in rows if 'limit' not in row['name'])
 
 
@@ -99,4 +100,8 @@ def test_an_iteration_of_the_runner_is_measured(capsys, monkeypatch):
 def test_steps_are_measured_by_mixer():
     timings = {timing.name: timing.ratio for timing in mixed_steps.measure(1, batch=4, whole_batch=2, size=16)}
     assert set(timings) == {mixed_steps.VANILLA, *mixed_steps.TARGETS}
-    assert all(ratio > 0 for ratio in timings.values())  # how large they are is not for a test: machines are busy
+    tokens = {timing.name: timing.ratio for timing in mixed_steps.measure_tokens(1, batch=2, size=16)}
+    assert set(tokens) == {mixed_steps.TOKEN_VANILLA, *mixed_steps.TOKEN_WHOLE, *mixed_steps.TOKEN_TARGETS}
+    assert all(
+        ratio > 0 for ratio in (timings | tokens).values()
+    )  # how large they are is not for a test: machines are busy

@@ -30,6 +30,11 @@ RUNS = {
         "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='GuidedMixup', saliency='gradient', "
         "clean_weight=0.5), dict(type='NoMix')])",
     ),
+    'windows by attention with a head of their own, and labels by it': (
+        VIT,
+        "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='SMMix'), "
+        "dict(type='MixPro', cell_size=4)])",
+    ),
     'labels by attention': (
         VIT,
         "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='TransMix', mixer=dict(type='CutMix', "

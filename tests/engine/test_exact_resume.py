@@ -43,6 +43,14 @@ DYNAMIC = {  # PuzzleMix is in the mixture
     'samix with ema': (f'model.mixer=dict(_delete_=True, {LEARNED.format("SAMix")}, dropout=0.1)', *EMA),
     'transmix': (VIT, "model.mixer=dict(_delete_=True, type='TransMix', mixer=dict(type='CutMix', alpha=1.0))"),
     'tokenmix': (VIT, "model.mixer=dict(_delete_=True, type='TokenMix', alpha=1.0, patch_size=2, minimum_tokens=2)"),
+    'smmix with ema, bf16': (
+        VIT,
+        "model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='Mixup', alpha=0.8), "
+        "dict(type='SMMix', per_sample=True)])",
+        'optim_wrapper.amp=bf16',
+        *EMA,
+    ),
+    'mixpro': (VIT, "model.mixer=dict(_delete_=True, type='MixPro', cell_size=4)"),
 }
 SLOW = {
     'mixture with a dynamic policy': MIXTURE,

@@ -62,7 +62,7 @@ def test_losses(loss):
 
 
 @pytest.mark.parametrize('switch', SWITCHES)
-@pytest.mark.parametrize('name', ['Mixup', 'AutoMix', 'RecursiveMix'])
+@pytest.mark.parametrize('name', ['Mixup', 'AutoMix', 'RecursiveMix', 'SMMix', 'MixPro'])
 def test_switches(name, switch):
     assert trouble(train(mixed((name, example(name)), dropout=0.1), **SWITCHES[switch])) == []
 

@@ -18,6 +18,8 @@ DYNAMIC = {
     'TokenMix': {'type': 'TokenMix', 'alpha': 1.0, 'patch_size': 4, 'minimum_tokens': 2},
     'SnapMix': {'type': 'SnapMix'},
     'GuidedMixup': {'type': 'GuidedMixup', 'saliency': 'gradient'},
+    'SMMix': {'type': 'SMMix'},
+    'MixPro': {'type': 'MixPro', 'cell_size': 8},
 }
 LOSSES = {
     'MCE': {'type': 'MixedCE'},
@@ -27,7 +29,7 @@ LOSSES = {
     'MBCE(two)': {'type': 'MixedBCE', 'two_hot': True},
     'DM(BCE)': {'type': 'DecoupledBCE', 't': 0.5, 'xi': 0.8},
 }
-EACH_BY_ITSELF = ('TransMix', 'GuidedMixup')  # whose lam is of each sample in any case
+EACH_BY_ITSELF = ('TransMix', 'GuidedMixup', 'MixPro')  # whose lam is of each sample in any case
 SMALL_CNN = {'type': 'ThinResNet', 'depth': 8}
 SMALL_VIT = {
     'type': 'TimmBackbone',
@@ -39,7 +41,7 @@ EVERY = pytest.mark.parametrize('name', DYNAMIC)
 
 
 def backbone_for(name):
-    return SMALL_VIT if name in ('TransMix', 'TokenMix') else SMALL_CNN
+    return SMALL_VIT if name in ('TransMix', 'TokenMix', 'SMMix', 'MixPro') else SMALL_CNN
 
 
 def make(name, loss=None, mixer=None):
@@ -103,8 +105,9 @@ def test_mixtures_choose_the_loss_by_the_policy(name):
         sum(losses.values()).backward()
         model.mixer.after_step(model)
         kinds.add(tuple(losses))
-    assert len(kinds) == (2 if name in ('AutoMix', 'SAMix') else 1)
-    assert bool(model.mixer.classifiers()) == model.mixer.rests == (name in ('AutoMix', 'SAMix'))
+    assert len(kinds) == (2 if name in ('AutoMix', 'SAMix', 'SMMix') else 1)
+    assert bool(model.mixer.classifiers()) == (name in ('AutoMix', 'SAMix'))
+    assert model.mixer.rests == (name in ('AutoMix', 'SAMix', 'SMMix'))
 
 
 @EVERY
@@ -147,6 +150,6 @@ def test_all_mixers_that_ask_a_network_are_here():
     asking = {
         name
         for name, kind in ((name, MIXERS.get(name)) for name in registered())
-        if issubclass(kind, Mixer) and (kind.label_from != 'pixels' or name in ('PuzzleMix', 'GuidedMixup'))
+        if issubclass(kind, Mixer) and (kind.label_from != 'pixels' or name in ('PuzzleMix', 'GuidedMixup', 'SMMix'))
     }
     assert asking == set(DYNAMIC)

@@ -15,6 +15,7 @@ from openmix_dm.utils.signatures import arguments_of
 OTHERWISE: dict[str, dict] = {
     'ManifoldMix': {},
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 16},
+    'MixPro': {'cell_size': 4},
     'RandomMixer': {'mixers': [{'type': 'Mixup', 'alpha': 0.8}, {'type': 'CutMix', 'alpha': 1.0}], 'probs': [0.5, 0.5]},
 }
 

@@ -14,19 +14,24 @@ PREPROCESSOR = {'type': 'Normalise', 'mean': [10.0] * 3, 'std': [20.0] * 3}
 
 @BACKBONES.register_module(force=True)
 class TinyBackbone(Backbone):
-    """Two stages, batch norm, dropout, and an attention map that anybody can compute: the mean of the channels."""
+    """Two stages, batch norm, dropout, a token a pixel, and attention anybody can compute: the mean of the channels."""
 
     def __init__(self, width: int = 4, dropout: float = 0.0) -> None:
         super().__init__(num_features=width)
         self.stage1 = nn.Conv2d(3, width, 3, padding=1)
         self.stage2 = nn.Sequential(nn.BatchNorm2d(width), nn.ReLU(), nn.Dropout(dropout))
+        self.norm = nn.Identity()
 
     @property
     def stages(self):
         return {'stage1': self.stage1, 'stage2': self.stage2}
 
     def forward(self, inputs):
-        return self.stage2(self.stage1(inputs)).mean(dim=(2, 3))
+        return self.norm(self.stage2(self.stage1(inputs)).flatten(2).mT).mean(dim=1)
+
+    @property
+    def token_norm(self):
+        return self.norm, 0
 
     def capture_attention(self, kind='class'):
         return CapturedMean(self)

@@ -36,6 +36,8 @@ RESNET_MIXERS: dict[str, dict[str, Any]] = {
 TOKEN_MIXERS: dict[str, dict[str, Any]] = {
     'TransMix': {'mixer': {'type': 'CutMix', 'alpha': 1.0}},
     'TokenMix': {'alpha': 1.0},
+    'SMMix': {},
+    'MixPro': {'cell_size': 64},
 }
 _VIEWS, _STREAM = 3, 64  # of the unlabelled images, and how many of them there are
 _DM = {'type': 'MixBranch', 'mixer': {'type': 'Mixup', 'alpha': 1.0}, 'eta': 1.0}

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
-from openmix_dm.mixers import Mixer
+from openmix_dm.mixers import Mixer, SMMix
 from openmix_dm.registry import MIXERS
-from openmix_dm.structures import Outputs
+from openmix_dm.structures import Outputs, Want
 from openmix_dm.utils.signatures import arguments_of
 
 LIMIT = 'torch.lerp (limit)'
@@ -23,6 +23,7 @@ MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
     'ManifoldMix': {'stages': ['input']},
     'RecursiveMix': {'alpha': 0.5},
+    'MixPro': {'cell_size': 8},
 }
 
 
@@ -32,9 +33,11 @@ def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
     images, labels = torch.randn(shape), torch.randint(CLASSES, shape[:1])
     partners = images.roll(1, 0)
     functions: dict[str, Callable[[], object]] = {LIMIT: lambda: torch.lerp(images, partners, 0.3)}
+    attention = GivenAttention(shape)
     for name, mixer in ours().items():
         after_a_batch(mixer, images, labels)
-        functions[name] = lambda mixer=mixer: mixer(images, labels)  # type: ignore[misc]
+        probe = attention if isinstance(mixer, SMMix) else None  # the others do without a network
+        functions[name] = lambda mixer=mixer, probe=probe: mixer(images, labels, probe)  # type: ignore[misc]
     return compare(LIMIT, {**functions, **timms(images, labels), **torchvisions(images, labels)}, rounds)
 
 
@@ -58,16 +61,29 @@ def _ways_of(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def after_a_batch(mixer: Mixer, images: Tensor, labels: Tensor) -> None:
     """Let a mixer that remembers batches see one, so that it has something to mix with."""
-    mixed = mixer(images, labels)
-    if mixed.after is not None:
-        mixed.finish(Outputs(torch.zeros(len(images), CLASSES)))
+    if type(mixer).history is not Mixer.history:
+        mixer(images, labels).finish(Outputs(torch.zeros(len(images), CLASSES)))
+
+
+class GivenAttention:
+    """Answer a mixer at no cost: attention on patches of a sixteenth of the side, as a ViT has them at 224 px."""
+
+    def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        self._outputs = Outputs(torch.randn(shape[0], CLASSES), received=torch.rand(shape[0], 16, 16))
+
+    def outputs(self, inputs: Tensor, wants: tuple[Want, ...] = ()) -> Outputs:
+        """Return what was given."""
+        return self._outputs
+
+
+UNPROMISED = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix', 'SMMix', 'MixPro')
 
 
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix'):
-        return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
+    if way.endswith(PER_SAMPLE) or kind in UNPROMISED:
+        return None  # promised as ratios to the per-batch form, or dominated by a network, saliency, resizing, masks
     if way == 'permutation':
         return 2.0
     if kind == 'FMix':

@@ -1,8 +1,9 @@
-"""What each mixer adds to a training step: forward, backward and SGD of a CIFAR ResNet-18 at 32 px."""
+"""What each mixer adds to a training step: forward, backward and SGD of a CIFAR ResNet-18, or a small ViT, at 32 px."""
 
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -24,6 +25,13 @@ TARGETS = {
     'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'GuidedMixup, gradient': 1.7, 'RecursiveMix': 1.05,
     **dict.fromkeys(STATIC, 1.01),
 }  # fmt: skip
+CIFAR_RESNET = {'type': 'CifarResNet', 'depth': 18}
+TOKEN_VANILLA, COIN = 'vanilla ViT (limit)', 'SMMix, in turns with Mixup'
+TOKEN_WHOLE: dict[str, dict[str, Any]] = {
+    'SMMix, every batch': {'type': 'SMMix'},
+    'MixPro': {'cell_size': 8},
+}
+TOKEN_TARGETS = {COIN: 1.3, 'MixPro': 1.1}
 BATCH, WHOLE_BATCH = 100, 25  # whole steps have the same ratios at a quarter of the batch, in a quarter of the time
 
 
@@ -48,13 +56,33 @@ def measure(rounds: int, batch: int = BATCH, whole_batch: int = WHOLE_BATCH, siz
     return timings
 
 
-def training_step(mixer: dict[str, Any], batch: int, size: int) -> Callable[[], object]:
-    """Return a function that trains for one step."""
+def measure_tokens(rounds: int, batch: int = WHOLE_BATCH, size: int = 32) -> list[Timing]:
+    """Return the time of a step of a small ViT with each mixer of transformers relative to one without.
+
+    SMMix's authors toss a coin between it and Mixup for each batch: two steps, one by each, are halved.
+    """
+    vit = {'type': 'TimmBackbone', 'name': 'vit_tiny_patch16_224', 'img_size': size}
+    vit['options'] = {'patch_size': 4, 'depth': 6}
+    steps = {TOKEN_VANILLA: training_step({'type': 'NoMix'}, batch, size, vit)}
+    steps |= {name: training_step({'type': name, **mixer}, batch, size, vit) for name, mixer in TOKEN_WHOLE.items()}
+    coin = [training_step(mixer, batch, size, vit) for mixer in ({'type': 'Mixup', 'alpha': 0.8}, {'type': 'SMMix'})]
+    steps[COIN] = lambda: [step() for step in coin]
+    timings = compare(TOKEN_VANILLA, steps, rounds, seconds_each=float('inf'))
+    return [
+        replace(timing, milliseconds=timing.milliseconds / 2, ratio=timing.ratio / 2) if timing.name == COIN else timing
+        for timing in timings
+    ]
+
+
+def training_step(
+    mixer: dict[str, Any], batch: int, size: int, backbone: dict[str, Any] | None = None
+) -> Callable[[], object]:
+    """Return a function that trains a network, a CIFAR ResNet-18 if none is given, for one step."""
     torch.manual_seed(0)
     model = MODELS.build(
         {
             'type': 'MixClassifier',
-            'backbone': {'type': 'CifarResNet', 'depth': 18},
+            'backbone': backbone or CIFAR_RESNET,
             'head': {'type': 'LinearHead', 'num_classes': 100, 'loss': {'type': 'MixedCE'}},
             'mixer': mixer,
             'data_preprocessor': {'type': 'Normalise', 'mean': [128.0] * 3, 'std': [64.0] * 3},

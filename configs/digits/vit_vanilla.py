@@ -1,0 +1,2 @@
+# Digits, small ViT, no mixing, cross-entropy.
+_base_ = 'vit.py'
