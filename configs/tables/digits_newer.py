@@ -8,6 +8,8 @@ rows = {
     'SnapMix': ['digits/r8_snapmix.py', None],  # weights that do not sum to 1
     'GuidedMixup': ['digits/r8_guidedmixup.py', 'digits/r8_guidedmixup_dm.py'],
     'RecursiveMix': ['digits/r8_recursivemix.py', None],  # labels of many classes
+    'AdAutoMix, two images': ['digits/r8_adautomix-two.py', 'digits/r8_adautomix_dm.py'],
+    'AdAutoMix, three images': ['digits/r8_adautomix.py', None],  # labels of three classes
 }
 baseline = 'MCE'
 trials = 3
