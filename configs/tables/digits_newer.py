@@ -5,7 +5,7 @@ columns = ['MCE', 'DM(CE)']
 rows = {
     'Vanilla': ['digits/r8_vanilla.py', None],
     'AlignMixup': ['digits/r8_alignmixup.py', 'digits/r8_alignmixup_dm.py'],
-    'SnapMix': ['digits/r8_snapmix.py', None],  # weights that do not sum to 1
+    'SnapMix': ['digits/r8_snapmix.py', 'digits/r8_snapmix_dm.py'],
     'GuidedMixup': ['digits/r8_guidedmixup.py', 'digits/r8_guidedmixup_dm.py'],
     'RecursiveMix': ['digits/r8_recursivemix.py', None],  # labels of many classes
     'AdAutoMix, two images': ['digits/r8_adautomix-two.py', 'digits/r8_adautomix_dm.py'],
