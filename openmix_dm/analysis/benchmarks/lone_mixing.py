@@ -17,7 +17,8 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
-LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, what they wrap, parts of a whole step
+# nothing, what they wrap, parts of a whole step
+LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix', 'AdAutoMix')
 
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
