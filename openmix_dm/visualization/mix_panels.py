@@ -76,7 +76,7 @@ def draw(rows: list[Panel], title: str) -> Any:
     return figure
 
 
-def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, columns: int = 5) -> Any:
+def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, columns: int = 8) -> Any:
     """Draw the first mixed images of several mixers beside each other, after the images as they were."""
     from matplotlib.figure import Figure
 

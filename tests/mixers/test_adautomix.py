@@ -297,3 +297,25 @@ def test_three_images_refuse_dm_and_pairs():
 def test_impossible_values_are_refused(settings):
     with pytest.raises(ValueError, match=list(settings)[-1]):
         AdAutoMix(**settings)
+
+
+@pytest.mark.parametrize(('step', 'grows'), [(0, True), (1, False)])
+def test_the_block_learns_to_hinder_and_to_help(step, grows):
+    """Ten steps of one kind on the same draws: the momentum network gets them wrong more, or less."""
+    model = model_with(beta=1.0, init_std=0.3)
+    parameters = list(model.mixer.block.parameters())
+
+    def cost():
+        model.mixer.progress.step = 1
+        return learned(model)[0]['loss_block'].item()
+
+    costs = [cost()]
+    for _ in range(10):
+        model.mixer.progress.step = step
+        gradients = learned(model)[1]
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter -= 200 * gradient
+        costs.append(cost())
+    assert costs == sorted(costs, reverse=not grows)
+    assert abs(costs[-1] - costs[0]) > 1e-4

@@ -31,10 +31,10 @@ def plain_near_ends(masks: Tensor, lam: Lam, margin: float, weights: Tensor | No
 
     Masks (N, images, H, W) of several images take the weights of these, (N, images).
     """
-    near = (lam <= margin) | (1 - lam <= margin)
     if not isinstance(lam, Tensor):
-        if not near:
+        if not (lam <= margin or 1 - lam <= margin):
             return masks
         return torch.full_like(masks, lam) if weights is None else weights[:, :, None, None].expand_as(masks)
+    near = (lam <= margin) | (1 - lam <= margin)
     plain = lam[:, None] if weights is None else weights
     return torch.where(near[:, None, None, None], plain[:, :, None, None], masks)
