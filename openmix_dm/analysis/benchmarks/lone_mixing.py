@@ -17,6 +17,7 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
+LONGER = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix')  # than any limit of a blend
 # nothing, what they wrap, parts of a whole step
 LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix', 'AdAutoMix')
 
@@ -67,7 +68,7 @@ def after_a_batch(mixer: Mixer, images: Tensor, labels: Tensor) -> None:
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix'):
+    if way.endswith(PER_SAMPLE) or kind in LONGER:
         return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
     if way == 'permutation':
         return 2.0
