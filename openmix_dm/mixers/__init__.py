@@ -2,7 +2,7 @@
 
 from openmix_dm.mixers.alignmixup import AlignMixup
 from openmix_dm.mixers.attentivemix import AttentiveMix
-from openmix_dm.mixers.automix import AutoMix, SAMix
+from openmix_dm.mixers.automix import AdAutoMix, AutoMix, SAMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
 from openmix_dm.mixers.cutmix import CutMix
 from openmix_dm.mixers.fmix import FMix
@@ -24,6 +24,7 @@ from openmix_dm.mixers.tokenmix import TokenMix
 from openmix_dm.mixers.transmix import TransMix
 
 __all__ = [
+    'AdAutoMix',
     'AlignMixup',
     'AttentiveMix',
     'AutoMix',

@@ -72,12 +72,17 @@ class AlignMixup(Mixer):
     ) -> MixedPair:
         """Mix the images, or leave the features to be mixed after the last stage."""
         rows = per_row(lam, inputs)
-        in_images, keep_own = (torch.rand(2, device='cpu') < 0.5).tolist()
+        in_images, keep_own = self.draw_way()
         if in_images or self.stage is None:
             return MixedPair(partner.blend(inputs, weight_for(lam, inputs)), rows)
         return MixedPair(
             inputs, rows, hidden=HiddenMix(self.stage, lambda maps: self.mix_maps(maps, partner, lam, keep_own))
         )
+
+    def draw_way(self) -> tuple[bool, bool]:
+        """Draw whether images are mixed in place of features, and whether features keep the own places."""
+        in_images, keep_own = (torch.rand(2, device='cpu') < 0.5).tolist()
+        return in_images, keep_own
 
     def mix_maps(self, maps: Tensor, partner: Partner, lam: Lam, keep_own: bool) -> Tensor:
         """Mix maps (N, C, h, w) with those of their partners, in the own places or in the partner's."""

@@ -76,11 +76,15 @@ def draw(rows: list[Panel], title: str) -> Any:
 
 
 @styled
-def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, columns: int = 5) -> Any:
-    """Draw the first mixed images of several mixers beside each other, after the images as they were."""
+def draw_overview(images: Tensor, batches: dict[str, MixedBatch], rows: int = 2, widest: int = 8) -> Any:
+    """Draw the first mixed images of several mixers beside each other, after the images as they were.
+
+    In as few bands as there can be with so many columns at most, and with as few columns as fill these.
+    """
     shown = {'images': images, **{name: batch.inputs for name, batch in batches.items()}}
     lams = {name: float(batch.target.lam[0]) for name, batch in batches.items()}
-    bands = -(-len(shown) // columns)
+    bands = -(-len(shown) // widest)
+    columns = -(-len(shown) // bands)
     figure = new_figure(1.35 * columns, (1.35 * rows + 0.3) * bands, layout=None)
     axes = figure.subplots(bands * rows, columns, squeeze=False)
     for axis in axes.flat:

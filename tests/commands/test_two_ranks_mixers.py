@@ -22,6 +22,10 @@ RUNS = {
         f"model.mixer=dict(_delete_=True, type='RandomMixer', mixers=[dict(type='AutoMix', {LEARNED}), "
         "dict(type='PuzzleMix', alpha=1.0), dict(type='NoMix')])",
     ),
+    'a mixer that works against the model, of three images': (
+        f"model.mixer=dict(_delete_=True, type='AdAutoMix', images=3, {LEARNED})",
+        "model.head.loss=dict(_delete_=True, type='MixedCE')",
+    ),
     'the batch before of each rank': (
         "model.mixer=dict(_delete_=True, type='RecursiveMix', alpha=0.5)",
         "model.head.loss=dict(_delete_=True, type='MixedCE')",

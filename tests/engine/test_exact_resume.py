@@ -41,6 +41,11 @@ DYNAMIC = {  # PuzzleMix is in the mixture
         'global_batch_size=400',
     ),
     'samix with ema': (f'model.mixer=dict(_delete_=True, {LEARNED.format("SAMix")}, dropout=0.1)', *EMA),
+    'adautomix of three images, saved between two steps of a kind': (
+        f'model.mixer=dict(_delete_=True, {LEARNED.format("AdAutoMix")}, images=3)',
+        "model.head.loss=dict(_delete_=True, type='MixedCE')",
+        'default_hooks.checkpoint.save_every_iters=3',  # after an odd step: the next one is not as the first
+    ),
     'transmix': (VIT, "model.mixer=dict(_delete_=True, type='TransMix', mixer=dict(type='CutMix', alpha=1.0))"),
     'tokenmix': (VIT, "model.mixer=dict(_delete_=True, type='TokenMix', alpha=1.0, patch_size=2, minimum_tokens=2)"),
     'smmix with ema, bf16': (
@@ -64,7 +69,7 @@ SLOW = {
 
 def check(options, folder, monkeypatch, cuts=(4, 7, 10)):
     """Cut in the middle of both epochs and between them; save every second iteration."""
-    options = (*options, 'default_hooks.checkpoint.save_every_iters=2')
+    options = ('default_hooks.checkpoint.save_every_iters=2', *options)
     assert train(folder / 'whole', *options) == 0
     for cut in cuts:
         arguments = ('--resume',) if (folder / 'cut').exists() else ()

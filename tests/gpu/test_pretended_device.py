@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from mixers.test_promises import ProbeOfNothing
 from support.device_steps import mixed
-from support.mixer_examples import build, case_id, cases, example, remember
+from support.mixer_examples import LEARNED, build, case_id, cases, example, remember
 from torch import nn
 
 from openmix_dm.analysis.benchmarks.device_training import SGD, DeviceTraining, image_batch, pinned
@@ -244,7 +244,7 @@ def test_puzzles_come_to_the_same(settings):
     assert_same_mixing(('PuzzleMix', {'alpha': 1.0, **settings}), torch.rand(26, 3, 32, 32), seeds=4)
 
 
-@pytest.mark.parametrize('name', ['Mixup', 'CutMix', 'ManifoldMix', 'AutoMix', 'SAMix'])
+@pytest.mark.parametrize('name', ['Mixup', 'CutMix', 'ManifoldMix', 'AutoMix', 'SAMix', 'AdAutoMix'])
 def test_training_comes_to_the_same(name):
     """Weights, statistics and counters of batch norm, the momentum network and its progress.
 
@@ -260,7 +260,7 @@ def test_training_comes_to_the_same(name):
     assert all(torch.equal(ours[key], others[key]) for key in ours)
     counters = [value for key, value in others.items() if key.endswith('num_batches_tracked')]
     assert counters
-    assert all(count == (6 if name in ('AutoMix', 'SAMix') else 3) for count in counters[:1])
+    assert all(count == (6 if name in LEARNED else 3) for count in counters[:1])
 
 
 def steps(model, batch, device):

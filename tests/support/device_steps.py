@@ -37,8 +37,11 @@ def train(model, batch=None, steps=2, **options):
 def mixed(mixer, loss=None, **backbone):
     """Return a small classifier with a mixer, given by its name and settings."""
     name, settings = mixer
-    usual = {'type': 'MixedCE'} if 'rows_b' in MIXERS.get(name).label_fields else {'type': 'DecoupledCE', 'eta': 0.1}
-    return classifier({'type': name, **settings}, loss or usual, **backbone)
+    config = {'type': name, **settings}
+    usual = (
+        {'type': 'MixedCE'} if 'rows_b' in MIXERS.build(config).label_fields else {'type': 'DecoupledCE', 'eta': 0.1}
+    )
+    return classifier(config, loss or usual, **backbone)
 
 
 def wrapper(**options):

@@ -20,7 +20,7 @@ OTHERWISE: dict[str, dict] = {
 }
 
 # Settings that make something else of a mixer, which keeps the promises too.
-FURTHER: dict[str, list[dict]] = {'GuidedMixup': [{'saliency': 'gradient'}]}
+FURTHER: dict[str, list[dict]] = {'GuidedMixup': [{'saliency': 'gradient'}], 'AdAutoMix': [{'images': 3}]}
 WAYS = {'per_sample': (False, True), 'partner': ('shift', 'permutation')}
 
 
@@ -31,7 +31,7 @@ def example(name: str) -> dict:
     return {**alpha, **OTHERWISE.get(name, cls.example)}
 
 
-LEARNED = ('AutoMix', 'SAMix')  # have networks that they train
+LEARNED = ('AdAutoMix', 'AutoMix', 'SAMix')  # have networks that they train
 REMEMBERING = ('RecursiveMix',)  # mix with the batch before
 
 
@@ -96,4 +96,6 @@ def cases() -> list[tuple[str, dict]]:
 
 def case_id(case: tuple[str, dict]) -> str:
     name, settings = case
-    return '-'.join([name, *(str(settings[k]) for k in ('saliency', 'per_sample', 'partner') if k in settings)])
+    return '-'.join(
+        [name, *(str(settings[k]) for k in ('saliency', 'images', 'per_sample', 'partner') if k in settings)]
+    )

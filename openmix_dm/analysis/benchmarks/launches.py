@@ -10,10 +10,10 @@ from torch import nn
 
 from openmix_dm.analysis.benchmarks.device_record import DeviceRecord
 from openmix_dm.analysis.benchmarks.device_training import DeviceTraining, image_batch, pinned
-from openmix_dm.analysis.benchmarks.mixed_steps import GivenSaliency
+from openmix_dm.analysis.benchmarks.mixed_steps import GivenSaliency, always_aligned
 from openmix_dm.analysis.benchmarks.pretended_device import pretended_gpu
 from openmix_dm.datasets.streams import StreamFacts
-from openmix_dm.mixers import PuzzleMix
+from openmix_dm.mixers import AdAutoMix, PuzzleMix
 from openmix_dm.registry import BACKBONES, MIXERS, MODELS, OPTIMIZERS
 
 CLASSES, PIXELS, BATCH, LARGE_BATCH = 1000, 224, 2, 256
@@ -29,6 +29,9 @@ RESNET_MIXERS: dict[str, dict[str, Any]] = {
     'PuzzleMix': {'alpha': 1.0},
     'AutoMix': {'alpha': 2.0},
     'SAMix': {'alpha': 2.0},
+    'AdAutoMix': {},
+    'AlignMixup': {},
+    'SnapMix': {},
     'GuidedMixup': {},
     'GuidedMixup, gradient': {'type': 'GuidedMixup', 'saliency': 'gradient'},
     'RecursiveMix, MCE': {'type': 'RecursiveMix'},  # whose labels have no DM
@@ -71,7 +74,16 @@ STREAM_METHODS: dict[str, dict[str, Any]] = {
 LAMB, EMA = 'LAMB, the step alone', 'EMA, the update alone'
 SALIENCY, PUZZLE = f'SaliencyMix, mixing {LARGE_BATCH} images', 'PuzzleMix, mixing without its two passes'
 GUIDED = f'GuidedMixup, mixing {LARGE_BATCH} images'
-TARGETS = {LAMB: 150, EMA: 20, SALIENCY: 300, PUZZLE: 600, GUIDED: 900, 'AutoMix': 1600, 'SAMix': 1600}
+TARGETS = {
+    LAMB: 150,
+    EMA: 20,
+    SALIENCY: 300,
+    PUZZLE: 600,
+    GUIDED: 900,
+    'AutoMix': 1600,
+    'SAMix': 1600,
+    'AdAutoMix': 1700,
+}
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,8 @@ def _steps(
 def classifier(backbone: str, mixer: dict[str, Any]) -> Any:
     """Return a classifier for ImageNet with DM(CE), or with MCE where labels are of many classes.
 
-    PuzzleMix always takes its finest grid, the longest way.
+    Mixers with several ways take the longest: PuzzleMix its finest grid, AlignMixup that by features, AdAutoMix the
+    step against the classifier.
     """
     of_many = 'rows_b' in MIXERS.get(mixer['type']).label_fields
     loss = {'type': 'MixedCE'} if of_many else {'type': 'DecoupledCE', 'eta': 0.1}
@@ -141,7 +154,8 @@ def classifier(backbone: str, mixer: dict[str, Any]) -> Any:
             'data_preprocessor': PREPROCESSOR,
         }
     )
-    return _finest(model)
+    always_aligned(model)
+    return _adversarial(_finest(model))
 
 
 def _stream_steps(case: str) -> Iterator[Launches]:
@@ -180,6 +194,14 @@ def _finest(whole: nn.Module) -> Any:
     for module in whole.modules():
         if isinstance(module, PuzzleMix):
             module.grids = partial(_last, module.grids)  # type: ignore[method-assign]
+    return whole
+
+
+def _adversarial(whole: Any) -> Any:
+    """Let the second step, which is counted, be one against the classifier."""
+    for module in whole.modules():
+        if isinstance(module, AdAutoMix):
+            module.progress.step = 1
     return whole
 
 

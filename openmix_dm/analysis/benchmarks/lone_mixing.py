@@ -17,7 +17,10 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
-LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix')  # nothing, what they wrap, parts of a whole step
+# than any limit of a blend: a network, a saliency, a resize, masks
+LONGER = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix', 'SMMix', 'MixPro')
+# nothing, what they wrap, parts of a whole step
+LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix', 'AdAutoMix')
 
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
@@ -76,14 +79,11 @@ class GivenAttention:
         return self._outputs
 
 
-UNPROMISED = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'TokenMix', 'PuzzleMix', 'SMMix', 'MixPro')
-
-
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in UNPROMISED:
-        return None  # promised as ratios to the per-batch form, or dominated by a network, saliency, resizing, masks
+    if way.endswith(PER_SAMPLE) or kind in LONGER:
+        return None  # promised as ratios to the per-batch form, or dominated by something else than the blend
     if way == 'permutation':
         return 2.0
     if kind == 'FMix':

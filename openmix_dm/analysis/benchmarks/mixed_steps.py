@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import nn
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
+from openmix_dm.mixers import AlignMixup
 from openmix_dm.registry import MIXERS, MODELS
 from openmix_dm.utils.signatures import arguments_of
 
@@ -17,12 +19,17 @@ WHOLE: dict[str, dict[str, Any]] = {  # mixers that run networks: measured by wh
     'PuzzleMix': {'alpha': 1.0, 'block_num': 5, 't_size': 4},
     'AutoMix': {'alpha': 2.0, 'stage': 'stage3'},
     'SAMix': {'alpha': 2.0, 'stage': 'stage3'},
+    'AdAutoMix': {'stage': 'stage3'},
+    'AdAutoMix, three images': {'type': 'AdAutoMix', 'stage': 'stage3', 'images': 3},
+    'AlignMixup, by features': {'type': 'AlignMixup'},
+    'SnapMix': {},
     'GuidedMixup, gradient': {'type': 'GuidedMixup', 'saliency': 'gradient'},
     'RecursiveMix': {},
 }
 STATIC = ('Mixup', 'CutMix', 'ManifoldMix', 'FMix', 'GridMix', 'ResizeMix', 'SaliencyMix', 'SmoothMix', 'GuidedMixup')
 TARGETS = {
-    'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'GuidedMixup, gradient': 1.7, 'RecursiveMix': 1.05,
+    'PuzzleMix': 1.65, MIXING: 0.06, 'AutoMix': 3.0, 'SAMix': 3.0, 'AdAutoMix': 3.7, 'AdAutoMix, three images': 5.0,
+    'AlignMixup, by features': 1.15, 'SnapMix': 1.4, 'GuidedMixup, gradient': 1.7, 'RecursiveMix': 1.05,
     **dict.fromkeys(STATIC, 1.01),
 }  # fmt: skip
 CIFAR_RESNET = {'type': 'CifarResNet', 'depth': 18}
@@ -88,6 +95,7 @@ def training_step(
             'data_preprocessor': {'type': 'Normalise', 'mean': [128.0] * 3, 'std': [64.0] * 3},
         }
     ).train()
+    always_aligned(model)
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.SGD(learning, lr=0.01, momentum=0.9, weight_decay=1e-4)
     images, labels = torch.randn(batch, 3, size, size), torch.randint(100, (batch,))
@@ -100,6 +108,13 @@ def training_step(
         model.mixer.after_step(model)
 
     return step
+
+
+def always_aligned(model: nn.Module) -> None:
+    """Let AlignMixup mix features in every batch; every second one, on average, is a plain Mixup of images."""
+    for module in model.modules():
+        if isinstance(module, AlignMixup):
+            module.draw_way = lambda: (False, True)  # type: ignore[method-assign]
 
 
 def mixed_batch(mixer: Any, batch: int, size: int) -> Callable[[], object]:

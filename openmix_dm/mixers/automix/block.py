@@ -1,4 +1,4 @@
-"""The networks that draw masks: attention of each place of the own features over all places of the partner's."""
+"""The networks that draw masks, by the attention of each place of an image over the places of it or of another."""
 
 import torch
 from torch import Tensor, nn
@@ -65,6 +65,38 @@ class PairMixBlock(nn.Module):
         own, other = own * (1 + lam), other * (2 - lam)
         both = torch.cat((own, other), dim=1)
         return attend(self.query(both), self.key(both), self.value(other))
+
+
+class GroupMixBlock(nn.Module):
+    """AdAutoMix's block: from the feature maps (N, C, h, w) of several images to a score of each at each place.
+
+    A place of an image looks at its own values, by how much they are like what the other images show. Returns
+    (N, images, h, w), of which a softmax over the images makes masks.
+
+    Args:
+        channels: channels of the feature maps.
+        lam_channel: append its weight to the features of each image. Default: False.
+        init_std: standard deviation of the first weights. Default: 0.01.
+    """
+
+    def __init__(self, channels: int, lam_channel: bool = False, init_std: float = 0.01) -> None:
+        super().__init__()
+        self.lam_channel = lam_channel
+        width, hidden = channels + lam_channel, max(channels // 2, 1)
+        self.query = nn.Conv2d(width, hidden, 1)
+        self.key = nn.Conv2d(width, hidden, 1)
+        self.value = nn.Conv2d(width, 1, 1)
+        initialise(self, init_std)
+
+    def forward(self, maps: list[Tensor], weights: list[Tensor]) -> Tensor:
+        """Return the scores of images by their maps and by how much of each is asked for, (N,)."""
+        if self.lam_channel:
+            maps = [with_channel(each, weight) for each, weight in zip(maps, weights, strict=True)]
+        together = torch.cat(maps)  # one after the other: a GPU gets one large piece of work
+        keys = self.key(together).relu().unflatten(0, (len(maps), -1))
+        others = (keys.sum(dim=0) - keys).flatten(0, 1)
+        scores = attend(self.query(together).relu(), others, self.value(together))
+        return scores[:, 0].unflatten(0, (len(maps), -1)).transpose(0, 1)
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -26,9 +26,15 @@ def with_mean(mask: Tensor, lam: Tensor) -> Tensor:
     return torch.where(mean > lam, lower, higher)
 
 
-def plain_near_ends(mask: Tensor, lam: Lam, margin: float) -> Tensor:
-    """Return masks that are lam everywhere, as for Mixup, where lam is within the margin of 0 or 1."""
+def plain_near_ends(masks: Tensor, lam: Lam, margin: float, weights: Tensor | None = None) -> Tensor:
+    """Return masks that are lam everywhere, as for Mixup, where lam is within the margin of 0 or 1.
+
+    Masks (N, images, H, W) of several images take the weights of these, (N, images).
+    """
     if not isinstance(lam, Tensor):
-        return torch.full_like(mask, lam) if lam <= margin or 1 - lam <= margin else mask
-    lam = lam[:, None, None, None]
-    return torch.where((lam <= margin) | (1 - lam <= margin), lam, mask)
+        if not (lam <= margin or 1 - lam <= margin):
+            return masks
+        return torch.full_like(masks, lam) if weights is None else weights[:, :, None, None].expand_as(masks)
+    near = (lam <= margin) | (1 - lam <= margin)
+    plain = lam[:, None] if weights is None else weights
+    return torch.where(near[:, None, None, None], plain[:, :, None, None], masks)

@@ -34,6 +34,14 @@ class MomentumNetwork(nn.Module):
         """Return the feature map after a stage, (N, C, h, w); the network runs no further."""
         return self.backbone.feature_map(images, stage)
 
+    @torch.no_grad()
+    def features_and_logits(self, images: Tensor, stage: str) -> tuple[Tensor, Tensor]:
+        """Return the feature map after a stage and the logits, of one pass."""
+        found: list[Tensor] = []
+        with self.backbone.stage(stage).register_forward_hook(lambda module, args, output: found.append(output)):
+            logits = self.head(self.backbone._call_impl(images))  # not a compiled forward, which sees no hooks
+        return self.backbone.as_map(found[0], stage, (images.shape[-2], images.shape[-1])), logits
+
     def map_shape(self, stage: str, size: tuple[int, int]) -> torch.Size:
         """Return the shape (C, h, w) of the feature map after a stage for an image of a size (height, width)."""
         like = next(self.parameters())
