@@ -192,9 +192,11 @@ def test_half_precision_weighs_in_full_numbers():
     ],
 )
 def test_a_backbone_without_attention_is_refused_at_build_unless_labels_go_by_pixels(backbone, name):
-    with pytest.raises(ValueError, match=rf'MixPro takes labels .* but {name} has no class-token attention: expected'):
+    said = rf'MixPro takes labels .* but {name} has no class-token attention: expected'
+    with torch.device('meta'), pytest.raises(ValueError, match=said):
         classifier({'type': 'MixPro'}, backbone=backbone)
-    model = classifier({'type': 'MixPro', 'by_attention': False}, backbone=backbone)
+    with torch.device('meta'):
+        model = classifier({'type': 'MixPro', 'by_attention': False}, backbone=backbone)
     assert model.mixer.label_from == 'pixels'
 
 
