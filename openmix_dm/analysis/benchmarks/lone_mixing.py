@@ -17,7 +17,6 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
-LONGER = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix')  # than any limit of a blend
 # nothing, what they wrap, parts of a whole step
 LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix', 'AdAutoMix')
 
@@ -65,10 +64,13 @@ def after_a_batch(mixer: Mixer, images: Tensor, labels: Tensor) -> None:
         mixed.finish(Outputs(torch.zeros(len(images), CLASSES)))
 
 
+UNPROMISED = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix')
+
+
 def target_of(name: str, size: int) -> float | None:
     """Return the ratio that we promise for a mixer of ours at an image size, None if none."""
     kind, _, way = name.partition(', ')
-    if way.endswith(PER_SAMPLE) or kind in LONGER:
+    if way.endswith(PER_SAMPLE) or kind in UNPROMISED:
         return None  # promised as ratios to the per-batch form, or dominated by a network, a saliency or a resize
     if way == 'permutation':
         return 2.0
