@@ -134,7 +134,7 @@ def _rescale(parser: Parser) -> None:
 def _curves(parser: Parser) -> None:
     _folders(parser)
     parser.add_argument(
-        '--metrics', nargs='+', default=['top1'], help='keys of metrics.jsonl: top1, ema_top1, loss, lr'
+        '--metrics', nargs='+', default=['top1'], help='keys of metrics.jsonl: top1, ema_top1, loss, val_loss, lr'
     )
     parser.add_argument('--last', type=int, help='draw only the last so many epochs')
 

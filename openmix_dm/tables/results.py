@@ -14,10 +14,9 @@ from openmix_dm.runs.folder import RunFolder
 from openmix_dm.runs.records import MEDIAN_FROM, Record, all_numbers
 from openmix_dm.runs.state import State, read_state
 from openmix_dm.tables.cells import Cell, Table, less_is_better
-from openmix_dm.tables.gains import Pair, average_gain, paired_differences, paired_gain
 from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.tables.plan import config_path, run_folder
-from openmix_dm.utils.stats import Interval, Mean, mean_of
+from openmix_dm.utils.stats import Interval, Mean, Pair, average_gain, mean_of, paired_differences, paired_gain
 
 EPOCHS = 'train_cfg.max_epochs'
 ENDED = ('done', 'failed', 'stopped')  # run.json holds the numbers that the run came to

@@ -5,8 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from openmix_dm.tables.gains import average_gain, paired_gain
-from openmix_dm.utils.stats import Interval, Mean, mean_of, t_interval
+from openmix_dm.utils.stats import Interval, Mean, average_gain, mean_of, paired_gain, t_interval
 
 
 def test_mean_and_deviation_by_hand():

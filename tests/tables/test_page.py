@@ -14,9 +14,9 @@ from openmix_dm.tables.catalogue import read_table
 from openmix_dm.tables.formats.cell_records import to_json
 from openmix_dm.tables.formats.grid import Entry
 from openmix_dm.tables.formats.text import to_markdown
+from openmix_dm.tables.page.looks import COLOURS
 from openmix_dm.tables.page.page import direction, to_html
 from openmix_dm.tables.page.plots import ASIDE, effect, printed_points
-from openmix_dm.tables.page.style import COLOURS
 from openmix_dm.tables.page.themed import VARIABLES
 from openmix_dm.tables.plan import runs_of
 from openmix_dm.tables.results import collect

@@ -54,7 +54,7 @@ def test_a_file_gives_what_the_folders_give(name, metric, table, root, tmp_path)
 def test_the_page_says_what_it_leaves_out(table, root, tmp_path):
     page = FORMATS['html'](collect_parts(table, [part(collect(table, root), tmp_path / 'all.json')]))
     assert 'Learning curves are in the work dirs' in page
-    assert page.count('<svg') == 1  # the gains
+    assert page.count('<svg') == 2  # all numbers, and the gains
     assert 'Mixup(alpha=0.2)' in page
 
 

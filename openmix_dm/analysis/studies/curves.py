@@ -11,6 +11,7 @@ from openmix_dm.visualization import charts
 from openmix_dm.visualization.style import styled
 
 BESIDE = {'kind', 'iter', 'epoch'}  # keys of a record that are no metric
+VALIDATED = 'val_'  # before a metric: that of the validations, where training has one of this name, too
 
 
 def run(runs: Sequence[str], metrics: Sequence[str], last: int | None) -> tuple[Any, dict[str, Any]]:
@@ -25,9 +26,21 @@ def run(runs: Sequence[str], metrics: Sequence[str], last: int | None) -> tuple[
 
 def check_metric(metric: str, runs: list[Run]) -> None:
     """Refuse a metric that no run has."""
-    known = {key for each in runs for record in each.folder.records() for key in record} - BESIDE
+    records = [record for each in runs for record in each.folder.records()]
+    known = {key for record in records for key in record} - BESIDE
+    known |= {f'{VALIDATED}{key}' for record in records if record['kind'] == 'val' for key in record.keys() - BESIDE}
     if metric not in known:
         raise ConfigError(f'no record has {metric!r}{did_you_mean(metric, known)}')
+
+
+def values_of(run: Run, metric: str) -> dict[int, Any]:
+    """Return a metric of a run by epoch; `loss` is that of the training, `val_loss` that of the validations."""
+    name, records = metric, run.folder.records()
+    if metric.startswith(VALIDATED):
+        name, records = metric.removeprefix(VALIDATED), run.folder.records('val')
+    found = [record for record in records if record.get(name) is not None]
+    trained = [record for record in found if record['kind'] == 'train']
+    return {record['epoch']: record[name] for record in trained or found}
 
 
 def curve(runs: list[Run], metric: str, last: int | None = None) -> dict[str, Any]:
@@ -37,8 +50,7 @@ def curve(runs: list[Run], metric: str, last: int | None = None) -> dict[str, An
     """
     by_epoch: dict[int, list[float]] = {}
     for each in runs:
-        own = {record['epoch']: record[metric] for record in each.folder.records() if record.get(metric) is not None}
-        for epoch, value in own.items():
+        for epoch, value in values_of(each, metric).items():
             by_epoch.setdefault(int(epoch), []).append(float(value))
     epochs = sorted(by_epoch)[-last if last else 0 :]
     return {

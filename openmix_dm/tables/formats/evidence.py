@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from openmix_dm.tables.formats.grid import Entry, Grid, baseline_name, gain
-from openmix_dm.tables.gains import average_differences
 from openmix_dm.tables.results import Results
-from openmix_dm.utils.stats import Interval, gain_found, holm, mean_of, t_test
+from openmix_dm.utils.stats import Interval, average_differences, gain_found, holm, mean_of, t_test
 
 AVERAGE = 'average'
 

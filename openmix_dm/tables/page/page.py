@@ -6,9 +6,9 @@ from openmix_dm.invocation import documented
 from openmix_dm.tables.formats.grid import Entry, Grid, facts, make_grid
 from openmix_dm.tables.page.details import details
 from openmix_dm.tables.page.forest import evidence_section
+from openmix_dm.tables.page.looks import STYLE
 from openmix_dm.tables.page.plots import learning_curves
 from openmix_dm.tables.page.script import POLICY, SCRIPT
-from openmix_dm.tables.page.style import STYLE
 from openmix_dm.tables.page.summary import summary
 from openmix_dm.tables.results import Results
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from html import escape
 
+from openmix_dm.runs.state import Kind
 from openmix_dm.tables.cells import less_is_better
 from openmix_dm.tables.formats.evidence import Evidence, average_evidence, evidence
 from openmix_dm.tables.formats.grid import INTERVAL_WORDS
@@ -12,7 +13,7 @@ from openmix_dm.tables.page.themed import for_page
 from openmix_dm.tables.results import Results, Trial
 
 # what people ask -> the states that runs are in
-PROGRESS = {
+PROGRESS: dict[str, tuple[Kind, ...]] = {
     'done': ('done',),
     'running': ('running',),
     'failed': ('failed', 'damaged'),
