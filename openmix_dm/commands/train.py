@@ -1,6 +1,7 @@
 """The command behind tools/train.py."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from mmengine.config import Config
 
 from openmix_dm.commands.command_line import add_config_arguments, run_command
+from openmix_dm.commands.run_words import how_to_go_on, run_words
 from openmix_dm.config.load import default_work_dir, load_run_config
 from openmix_dm.engine.session import train
 from openmix_dm.errors import INTERRUPTED
@@ -20,10 +22,17 @@ AUTO = 'auto'  # as mmengine's users say it
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train a config; return the exit code."""
-    code = run_command(lambda args: train(prepare(args), args.allow_change), parse(arguments))
-    if code == INTERRUPTED:
-        print('next: the same command with --resume goes on from the last checkpoint', file=sys.stderr, flush=True)
+    args = parse(arguments)
+    code = run_command(run_training, args)
+    if code == INTERRUPTED and os.environ.get('RANK', '0') == '0':
+        print(f'next: {how_to_go_on(args, os.environ)}  # from the last checkpoint', file=sys.stderr, flush=True)
     return code
+
+
+def run_training(args: argparse.Namespace) -> None:
+    """Train the config that the command line means."""
+    config = prepare(args)
+    train(config, args.allow_change, run_words(args, config.filename))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

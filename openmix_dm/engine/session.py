@@ -22,12 +22,13 @@ from openmix_dm.runs.lock import locked
 from openmix_dm.utils.dist import decide_together, wait_for_all
 
 
-def train(config: Config, allow_change: Sequence[str] = ()) -> None:
+def train(config: Config, allow_change: Sequence[str] = (), words: Mapping[str, str] | None = None) -> None:
     """Train from start or resume to end.
 
     Args:
         config: checked, with work_dir, launcher, resume and load_from.
         allow_change: where the run goes on, keys of the config that may differ from those that it was started with.
+        words: lines for its first words that only the caller knows, by what they are about. Default: None.
     """
     joined = processes(config.launcher, config)
     with stop_request.listening(), explained(), joined as (rank, world_size), ExitStack() as held:
@@ -39,10 +40,10 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
             folder.check_place()
 
         decide_together(take_folder)
-        run(config, folder, rank, world_size)
+        run(config, folder, rank, world_size, words or {})
 
 
-def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
+def run(config: Config, folder: RunFolder, rank: int, world_size: int, words: Mapping[str, str]) -> None:
     """Build everything, and only then train; leave the final state in the folder, whatever happens."""
     began = time.monotonic()
     with ExitStack() as ending:
@@ -50,16 +51,16 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             stop_request.leave_if_asked('nothing was built')
             # takes seconds: after all that may fail at once
             from openmix_dm.engine.build import build_runner, describe_reading
+            from openmix_dm.engine.first_words import FirstWords
 
             runner = build_runner(resolve(config, world_size))
             ending.callback(runner.close)
             stop_request.leave_if_asked('nothing was trained')
+            speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
             if rank == 0:
                 folder.start(config, runner.seed, world_size)
-                speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
                 folder.update(**describe_reading(runner.loaders), fast=speed)
-                if speed:
-                    print(f'fast: {", ".join(speed)}', flush=True)
+            runner.register_hook(FirstWords({**({'fast': ', '.join(speed)} if speed else {}), **words}))
             runner.train()
         except Preempted as stop:
             if rank == 0:
@@ -126,13 +127,17 @@ def evaluate_checkpoint(
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
         if predictions is not None:
             keep_predictions(config, predictions)
-        from openmix_dm.engine.build import build_runner  # takes seconds: after all that may fail at once
+        # takes seconds: after all that may fail at once
+        from openmix_dm.engine.build import build_runner
+        from openmix_dm.engine.first_words import evaluation_words, say
 
         # what mmengine's test loop writes on the side is thrown away with the folder
         config.resume, config.launcher, config.work_dir = False, launcher, folder
         runner = build_runner(config, phases=('test',))
         with usable(checkpoint):
             runner.load_weights(checkpoint, state, ema=ema)
+        if rank == 0:
+            say(evaluation_words(runner, checkpoint, ema))
         metrics = runner.test()
         runner.close()
         return {name: float(value) for name, value in metrics.items()} if rank == 0 else None

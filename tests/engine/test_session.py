@@ -127,7 +127,7 @@ def test_who_stops_a_run_from_the_keyboard_is_told_how_it_goes_on(config, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr(EpochTrainLoop, 'run_iter', interrupted)
         assert train(config, tmp_path / 'run') == 130
-    assert 'next: the same command with --resume goes on' in capsys.readouterr().err
+    assert f"--work-dir {tmp_path / 'run'} --resume --cfg-options {' '.join(SMALL)}" in capsys.readouterr().err
 
 
 def interrupted(*_):
