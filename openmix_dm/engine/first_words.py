@@ -13,6 +13,7 @@ from torch import nn
 
 from openmix_dm.engine.loader import ForeignImages
 from openmix_dm.errors import printable
+from openmix_dm.invocation import shown
 
 Words = Mapping[str, str]  # what a line is about -> what it says
 LABEL = 10  # columns of what a line is about
@@ -50,7 +51,7 @@ def training_words(runner: Any) -> dict[str, str]:
         **model_words(runner.bare_model, config),
         'batch': batch_words(config, loader.dataset, runner.world_size),
         'length': length_words(runner),
-        'folder': str(runner.work_dir),
+        'folder': shown(Path(runner.work_dir)),
         **origin_words(runner),
     }
 

@@ -10,25 +10,33 @@ from pathlib import Path
 from mmengine.config import Config
 
 from openmix_dm.config.fast import describe_speed
+from openmix_dm.config.locate import imports_code
 from openmix_dm.config.resolve import resolve
+from openmix_dm.config.shipped import short_name
 from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
 from openmix_dm.invocation import command, program
 from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
 from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
-from openmix_dm.runs.folder import BOARD, CONFIG, RunFolder
+from openmix_dm.runs.folder import BOARD, CONFIG, LOG, RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.utils.dist import decide_together, wait_for_all
 
 
-def train(config: Config, allow_change: Sequence[str] = (), words: Mapping[str, str] | None = None) -> None:
+def train(
+    config: Config,
+    allow_change: Sequence[str] = (),
+    words: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> None:
     """Train from start or resume to end.
 
     Args:
         config: checked, with work_dir, launcher, resume and load_from.
         allow_change: where the run goes on, keys of the config that may differ from those that it was started with.
         words: lines for its first words that only the caller knows, by what they are about. Default: None.
+        options: what --cfg-options have changed in the config's file, for what it tells to type next. Default: ().
     """
     joined = processes(config.launcher, config)
     with stop_request.listening(), explained(), joined as (rank, world_size), ExitStack() as held:
@@ -38,9 +46,13 @@ def train(config: Config, allow_change: Sequence[str] = (), words: Mapping[str, 
             folder.check_same(config, allow_change) if config.resume else folder.check_unused()
             held.enter_context(locked(folder.path))
             folder.check_place()
+            if not (folder.path / LOG).exists():
+                held.callback(forget_log, folder)
 
         decide_together(take_folder)
         run(config, folder, rank, world_size, words or {})
+        if rank == 0:
+            print(closing_words(config, folder, options))
 
 
 def run(config: Config, folder: RunFolder, rank: int, world_size: int, words: Mapping[str, str]) -> None:
@@ -84,20 +96,33 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int, words: Ma
             raise failure from None
     if rank == 0:
         folder.finish('done', time.monotonic() - began)
-        print(closing_words(config, folder))
 
 
-def closing_words(config: Config, folder: RunFolder) -> str:
+def forget_log(folder: RunFolder) -> None:
+    """Remove the log of a run that never started: what could not be built leaves nothing behind."""
+    if not folder.used:
+        with suppress(OSError):
+            (folder.path / LOG).unlink(missing_ok=True)
+
+
+def closing_words(config: Config, folder: RunFolder, options: Sequence[str] = ()) -> str:
     """Say where the results are and what to do next."""
     final, checkpoint = folder.read().get('final', {}), CheckpointStore(folder.path).entries()[-1].file
     result = f'{accuracy_words(final, len(folder.records("val")))}, ' if 'last' in final else ''
     hours = folder.read()['hours']
     return (
         f'done: {result}{hours * 3600:.0f} s. Results: {folder.path}/run.json, metrics.jsonl, {checkpoint}\n'
-        # by its own config, which has the options of the command line, too
-        f'next: {command("test", folder.path / CONFIG, folder.path / checkpoint)}\n'
+        f'next: {command("test", *_test_arguments(config, folder.path, checkpoint, options))}\n'
         f'      {program("tensorboard")} --logdir {shlex.quote(f"{folder.path}/{BOARD}")}'
     )
+
+
+def _test_arguments(config: Config, folder: Path, checkpoint: str, options: Sequence[str]) -> list[str]:
+    """Return what tests a run: its own config, which has the options, unless the user's file imports what it names."""
+    if not imports_code(Path(config.filename)):
+        return [str(folder / CONFIG), str(folder / checkpoint)]
+    given = ['--cfg-options', *options] if options else []
+    return [short_name(Path(config.filename)), str(folder / checkpoint), *given]
 
 
 def accuracy_words(final: Mapping[str, float], validations: int) -> str:
