@@ -27,7 +27,9 @@ def find_config(name: str | Path) -> Path:
     """Return the file of a config: a path that exists wins, then a name of ours, each with or without its .py."""
     path = Path(name)
     if not str(name).strip():
-        raise ConfigError('the name of the config is empty; expected a file, or a name such as digits/r8_mixup_dm')
+        raise ConfigError(
+            "there is no config '': expected a file, or a name such as digits/r8_mixup_dm (a variable that is not set?)"
+        )
     try:
         for file in (path, Path(f'{path}.py'), *_shipped(str(name))):
             if file.is_file():

@@ -77,7 +77,7 @@ def _check_archive(path: Path) -> None:
         start = file.read(len(ZIP))
     if start != ZIP:
         if not start.startswith(PICKLE):
-            raise ValueError('is no checkpoint: expected a file that torch.save wrote, such as epoch_40.pth')
+            raise ValueError('is damaged or no checkpoint: expected a file that torch.save wrote, such as epoch_40.pth')
         return  # of a torch before 1.6, or something else: torch.load says what it is
     try:
         with zipfile.ZipFile(path) as archive:

@@ -26,7 +26,7 @@ TRAINING = [
     ('train sizes.py --work-dir sizes_run', 3, 'the images of a batch have different sizes'),
     (f'{OPTIONS} train_cfg.max_epochs=0', 2, 'max_epochs must be at least 1, got 0'),
     (f'{OPTIONS} train_cfg.max_epochs=-3', 2, 'max_epochs must be at least 1, got -3'),
-    ('train one_class.py --work-dir new', 2, 'all 6 training images are of class 0'),
+    ('train one_class.py --work-dir new', 3, 'all 6 training images are of class 0'),
     ('train syntax.py --work-dir new', 2, "syntax.py:2 is no Python: '(' was never closed"),
     ('train below_syntax.py --work-dir new', 2, "syntax.py:2 is no Python: '(' was never closed"),
     # who set it: the command line, or which line of which file
@@ -63,7 +63,7 @@ TRAINING = [
     ('train', 2, 'expected also CONFIG'),
     # the config
     ('train digits/r8_mixpu_dm', 2, 'did you mean digits/r8_mixup_dm?'),
-    ("train ''", 2, 'the name of the config is empty'),
+    ("train ''", 2, "there is no config '': expected a file"),
     ('train digits', 2, "config --list 'digits/*'"),
     ('train run', 2, 'it is the folder of a run, whose config is run/config.py'),
     ('train nothing_in_it', 2, 'it is a folder, expected a file'),
@@ -86,7 +86,7 @@ TRAINING = [
     (f"train {DM} --work-dir 'other run' --resume", 2, 'model.backbone.depth: 14 -> 8'),
     (f'{TRAIN} --resume run', 2, f'train {DM} --work-dir run --resume'),
     (f'{TRAIN} --resume gone.pth', 4, 'there is no checkpoint gone.pth'),
-    (f'{TRAIN} --resume notes.txt', 4, 'notes.txt is no checkpoint: expected a file that torch.save wrote'),
+    (f'{TRAIN} --resume notes.txt', 4, 'notes.txt is damaged or no checkpoint: expected a file that torch.save wrote'),
 ]
 
 TESTING = [
@@ -98,7 +98,7 @@ TESTING = [
     (f'test {DM} run --seed 1', 2, 'there is no --seed'),
     (f'test {DM} gone', 4, 'there is no checkpoint gone'),
     (f'test {DM} nothing_in_it', 4, 'nothing_in_it holds no checkpoint'),
-    (f'test {DM} notes.txt', 4, 'notes.txt is no checkpoint'),
+    (f'test {DM} notes.txt', 4, 'notes.txt is damaged or no checkpoint'),
     (f"test {DM} 'other run'", 4, 'does not fit the model of the config'),
     (f'test run {DM}', 2, 'whose config is run/config.py'),
     (f'test run/epoch_1.pth {DM}', 2, 'run/epoch_1.pth is no config'),
