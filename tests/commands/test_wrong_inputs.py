@@ -170,6 +170,7 @@ PICTURES = [
     ('analyze curves gone', 2, 'gone holds no run'),
     ('analyze curves run --last -2', 2, '--last must be at least 1 epoch, got -2'),
     ('analyze confusion run --cfg-options val_dataloader.dataset.spilt=x', 2, 'did you mean split?'),
+    ('analyze confusion own_loss', 2, '(of analyze: CONFIG before the run)'),
     ('analyze rescale --settings 1', 2, '--settings takes T,XI such as 0.5,0.8'),
 ]
 
@@ -181,6 +182,8 @@ REST = [
     ('export predict run image --out p.csv', 2, '--out must end in .json, got p.csv'),
     ('export predict run image --import no_such_package', 2, 'is its folder on PYTHONPATH?'),
     ("export predict run image --config 'other run/config.py'", 4, 'does not fit the model of the config'),
+    ('export predict own_loss image', 2, 'by --import MODULE (imports=[...] of openmix_dm.load), or the config'),
+    ('export publish own_loss --out new', 2, 'which imports it: --config CONFIG'),
     ('export publish run', 2, 'expected also --out'),
     ('export publish run --out notes.txt', 2, '--out notes.txt is a file; expected a new folder'),
     ('export publish run --out run', 2, 'nothing is overwritten'),

@@ -1,5 +1,7 @@
 """A desk with good files, wrong ones and a run that nobody trained, for command lines that cannot work."""
 
+import shutil
+
 import cv2
 import numpy as np
 
@@ -45,6 +47,9 @@ def lay_out(desk):
         (desk / f'{name}.py').write_text(BASE + OWN.format(root=str(desk / name)))
     write_images(desk / 'image', (16,))
     write_trained(desk / 'run', 'digits/r8_mixup_dm')
+    shutil.copytree(desk / 'run', desk / 'own_loss')  # trained by a config that imports a loss of the user's
+    text = (desk / 'run' / 'config.py').read_text()
+    (desk / 'own_loss' / 'config.py').write_text(text.replace('DecoupledCE', 'MyCE'))
     write_trained(desk / 'other run', 'digits/r8_cutmix', 'model.backbone.depth=14')
     return desk
 
