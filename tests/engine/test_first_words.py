@@ -12,7 +12,15 @@ from openmix_dm.commands.train import main
 from openmix_dm.config.load import load_config
 from openmix_dm.config.resolve import resolve
 from openmix_dm.engine.build import build_runner
-from openmix_dm.engine.first_words import batch_words, data_words, device_words, length_words, model_words, say
+from openmix_dm.engine.first_words import (
+    FirstWords,
+    batch_words,
+    data_words,
+    device_words,
+    length_words,
+    model_words,
+    say,
+)
 from openmix_dm.engine.train_loops import EpochTrainLoop
 
 OPTIONS = ('train_cfg.max_epochs=2', 'global_batch_size=700', *SIZE)  # 2 iterations an epoch
@@ -124,3 +132,8 @@ def test_gpus_are_counted_and_named(monkeypatch):
 def test_names_of_files_cannot_move_the_cursor(capsys):
     assert say({'folder': 'a\x1b[2Jb'}) == 'folder    a\\x1b[2Jb'
     assert '\x1b' not in capsys.readouterr().err
+
+
+def test_other_ranks_say_nothing(capsys):
+    FirstWords({'paper': 'a number'}).after_load(SimpleNamespace(rank=1))
+    assert capsys.readouterr() == ('', '')
