@@ -52,6 +52,7 @@ def test_imports_point_to_the_ground(file):
 
 
 def test_an_import_upwards_would_be_seen(tmp_path, monkeypatch):
+    modules()  # kept from now on: those of the house itself, whichever test is the first of its process
     (tmp_path / 'utils').mkdir()
     file = tmp_path / 'utils' / 'helper.py'
     file.write_text('def work():\n    from openmix_dm.engine import runner\n    from openmix_dm import load\n')

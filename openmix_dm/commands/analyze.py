@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from openmix_dm.commands.command_line import add_imports, run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.invocation import command
 
 Parser = argparse.ArgumentParser
@@ -23,12 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> Parser:
     """Make the parser; no study is imported for it."""
-    parser = argparse.ArgumentParser(prog=command('analyze'), description='Analyse trained models.')
+    parser = CommandParser(prog=command('analyze'), description='Analyse trained models.')
     commands = parser.add_subparsers(dest='study', metavar='STUDY', required=True)
     for name, (add_arguments, text) in STUDIES.items():
         study = commands.add_parser(name, help=text, description=text)
         study.add_argument(
-            '--out', type=Path, default=Path(f'{name}.png'), help='.png, .svg or .pdf; its numbers go to .json'
+            '--out', type=user_path, default=Path(f'{name}.png'), help='.png, .svg or .pdf; its numbers go to .json'
         )
         add_arguments(study)
     return parser

@@ -12,12 +12,14 @@ from openmix_dm.analysis.benchmarks import lone_mixing as mixers
 from openmix_dm.analysis.benchmarks import loss_functions as losses
 from openmix_dm.analysis.benchmarks.timing import Timing, tune_malloc
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.commands.parser import CommandParser
+from openmix_dm.errors import ConfigError
 from openmix_dm.invocation import command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; return the exit code."""
-    parser = argparse.ArgumentParser(prog=command('benchmark'), description='Measure speed as ratios, on one thread.')
+    parser = CommandParser(prog=command('benchmark'), description='Measure speed as ratios, on one thread.')
     parser.add_argument('what', choices=sorted(BENCHMARKS))
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     parser.add_argument('--rounds', type=int, help='how often each function runs')
@@ -32,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def benchmark(args: argparse.Namespace) -> None:
     """Run one benchmark and print it."""
+    if args.rounds is not None and args.rounds < 1:
+        raise ConfigError(f'--rounds must be at least 1, got {args.rounds}')
     malloc = args.malloc or ('default' if args.what == 'loader' else 'tuned')
     if malloc == 'tuned' and not tune_malloc():
         malloc = 'default (this C library cannot be tuned)'

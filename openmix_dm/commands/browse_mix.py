@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.config.load import load_config
 from openmix_dm.config.shipped import is_config
 from openmix_dm.errors import CheckpointError, ConfigError
@@ -28,7 +29,7 @@ IMAGES = 8  # that a mixer gets
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw what a mixer does, or what transforms do; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command('mix'),
         description='Draw own image, partner, mask and mixed image; or what each transform makes of one image.',
     )
@@ -37,8 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         '--images',
         help='a folder of images, `digits` (default: mixers) or `photos` (inside scikit-learn; default: transforms)',
     )
-    parser.add_argument('--out', type=Path, help='a .png, .svg or .pdf (default: mix.png, or transforms.png)')
-    parser.add_argument('--checkpoint', type=Path, help='with a config: what its mixer does in this state of a run')
+    parser.add_argument('--out', type=user_path, help='a .png, .svg or .pdf (default: mix.png, or transforms.png)')
+    parser.add_argument(
+        '--checkpoint', type=user_path, help='with a config: what its mixer does in this state of a run'
+    )
     parser.add_argument('--n', type=int, help=f'how many images a mixer gets (default: {IMAGES})')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--lam', type=float, help='show this lam instead of a drawn one')
@@ -83,7 +86,9 @@ def load_mixer(what: str, checkpoint: Path | None = None) -> 'Shown':
         if checkpoint is not None:
             raise ConfigError(f'--checkpoint belongs to a config, got the mixer {what}')
         return Shown(named_mixer(what))
-    config = load_config(what).model
+    config = load_config(what).get('model')
+    if config is None:
+        raise ConfigError(f'{what} has no model; name a config with a mixer, or a mixer such as Mixup')
     if not config.get('mixer'):
         return _shown_of_terms(what, config, checkpoint)
     model = MODELS.build(config).eval()

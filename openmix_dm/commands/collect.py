@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from openmix_dm.commands.command_line import check_parent
+from openmix_dm.commands.parser import user_path
 from openmix_dm.commands.table_arguments import next_step
 from openmix_dm.errors import ConfigError, printable
 from openmix_dm.invocation import command
@@ -44,6 +44,7 @@ FORMATS: dict[str, Callable[[Results], str]] = {
     'json': cell_records.to_json,
     'svg': to_svg,
 }
+SUFFIXES = {**{f'.{name}': name for name in FORMATS}, '.htm': 'html', '.tex': 'latex'}  # what a name promises
 # where tests are a table of their own, for those who ask; the others but svg always have them
 TESTS: dict[str, Callable[[Results], str]] = {'md': text.tests_to_markdown, 'latex': text.tests_to_latex}
 
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trials', type=int, help="trials that a cell should have (the table's: 3)")
     words = 'svg: the plot of a table that has an axis, the gains (forest plot) of others'
     parser.add_argument('--format', choices=FORMATS, default='md', help=words)
-    parser.add_argument('--out', type=Path, metavar='FILE', help='write to a file instead of the screen')
+    parser.add_argument('--out', type=user_path, metavar='FILE', help='write to a file instead of the screen')
     parser.add_argument('--metric', help="another metric of the same runs (the table's): ece, fgsm:2000, hours, ...")
     parser.add_argument('--interval', choices=INTERVALS, default='t', help='of gains (t)')
     parser.add_argument('--tests', action='store_true', help='p-values of the gains, raw and by Holm, and power')
@@ -61,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--power', type=int, nargs='+', metavar='N', help='with --tests: which gain N seeds would find (12 24 48)'
     )
     parser.add_argument(
-        '--from', dest='parts', type=Path, nargs='+', metavar='FILE',
+        '--from', dest='parts', type=user_path, nargs='+', metavar='FILE',
         help='read what `collect --format json` wrote, in one or several parts, instead of work dirs',
     )  # fmt: skip
 
@@ -95,6 +96,11 @@ def collect_table(args: argparse.Namespace) -> None:
 def check_arguments(args: argparse.Namespace) -> None:
     """Refuse what cannot be before any work."""
     check_parent('--out', args.out)
+    promised = SUFFIXES.get(args.out.suffix.lower(), args.format) if args.out is not None else args.format
+    if promised != args.format:
+        raise ConfigError(
+            f'--out {args.out} is not the name of a file of --format {args.format}: add --format {promised}'
+        )
     if args.power and min(args.power) < 2:
         raise ConfigError(f'--power takes numbers of seeds, 2 or above, got {min(args.power)}')
     if args.format == 'svg' and (args.tests or args.power):

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from openmix_dm.errors import INTERRUPTED, ConfigError, Failure, printable
+from openmix_dm.errors import INTERRUPTED, ConfigError, Failure, ResourceError, printable
 
 CLOSED_PIPE = 141  # what shells report for a command that was ended by a closed pipe
 
@@ -31,9 +31,22 @@ def add_imports(parser: argparse.ArgumentParser) -> None:
 
 
 def check_parent(option: str, path: Path | None) -> None:
-    """Refuse a file whose folder is not there, before any work."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise ConfigError(f'{option} {path}: there is no folder {path.absolute().parent}')
+    """Refuse a file that cannot be written, before any work: its folder is not there, or it is a folder itself."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise ConfigError(f'{option} {path} is a folder; name a file in it')
+    if not folder.is_dir():
+        raise ConfigError(f'{option} {path}: there is no folder {folder}')
+    if not os.access(folder, os.W_OK):
+        raise ResourceError(f'{option} {path}: the folder {folder} cannot be written')
+
+
+def check_suffix(option: str, path: Path | None, suffix: str) -> None:
+    """Refuse a file whose name promises another kind of content."""
+    if path is not None and path.suffix.lower() != suffix:
+        raise ConfigError(f'{option} must end in {suffix}, got {path}')
 
 
 def run_command(command: Callable[[argparse.Namespace], None], args: argparse.Namespace) -> int:

@@ -3,10 +3,10 @@
 The scripts ask `config --list` for the names, which imports nothing heavy; folders come first, then what is in them.
 """
 
-import argparse
 from collections.abc import Sequence
 
 from openmix_dm.commands.console import COMMANDS
+from openmix_dm.commands.parser import CommandParser
 from openmix_dm.invocation import CONSOLE, command
 
 # Commands whose words can be configs; all words can be files.
@@ -70,7 +70,7 @@ WHERE = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the script of a shell; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command('completion'),
         description='Print what completes commands and configs in a shell; '
         + '; '.join(f'{shell}: {how}' for shell, how in WHERE.items()),

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from openmix_dm.commands.command_line import run_command
+from openmix_dm.commands.parser import CommandParser
 from openmix_dm.invocation import command, start_words
 from openmix_dm.launch.early_signals import leave_at_signals, run_folder
 from openmix_dm.launch.ranks import launch
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The script has to listen to signals from its first line on, as train.py and test.py do: they wait till then.
     """
-    parser = argparse.ArgumentParser(prog='dist', description='Start the ranks of this machine.')
+    parser = CommandParser(prog=command('dist-train'), description='Start the ranks of this machine.')
     parser.add_argument('ranks', type=int, metavar='N', help='how many ranks on this machine')
     parser.add_argument('command', nargs=argparse.REMAINDER, metavar='SCRIPT ...', help='script and its arguments')
     return run_ranks(parser.parse_args(arguments))
@@ -31,7 +32,7 @@ def run_ranks(args: argparse.Namespace) -> int:
 
 def main_of(name: str, arguments: Sequence[str]) -> int:
     """Run train or test on several ranks: the arguments are those of the scripts in tools/."""
-    parser = argparse.ArgumentParser(prog=command(f'dist-{name}'), description=f'{name} on several ranks.')
+    parser = CommandParser(prog=command(f'dist-{name}'), description=f'{name} on several ranks.')
     parser.add_argument('config', metavar='CONFIG')
     if name == 'test':
         parser.add_argument('checkpoint', metavar='CHECKPOINT')

@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
-from openmix_dm.commands.command_line import add_imports, run_command
+from openmix_dm.commands.command_line import add_imports, check_parent, check_suffix, run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.errors import ConfigError, printable
 from openmix_dm.invocation import command
 from openmix_dm.utils.files import write_atomically
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog=command('export'), description='Use a trained model, or hand it on.')
+    parser = CommandParser(prog=command('export'), description='Use a trained model, or hand it on.')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
     words = 'say what is on images'
     ask = commands.add_parser('predict', help=words, description=words)
@@ -27,17 +28,17 @@ def make_parser() -> argparse.ArgumentParser:
     ask.add_argument('images', nargs='+', metavar='IMAGE', help='image files, or folders of them')
     ask.add_argument('--topk', type=int, default=5, help='how many classes to name (5)')
     ask.add_argument('--batch-size', type=int, default=32)
-    ask.add_argument('--out', type=Path, help='write the predictions to this JSON file')
+    ask.add_argument('--out', type=user_path, help='write the predictions to this JSON file')
     ask.set_defaults(command=predict_command)
     words = 'write safetensors, config, metrics and hashes to a folder'
     give = commands.add_parser('publish', help=words, description=words)
     _add_model(give)
-    give.add_argument('--out', type=Path, required=True, help='a new folder')
+    give.add_argument('--out', type=user_path, required=True, help='a new folder')
     give.set_defaults(command=publish_command)
     words = 'write an ONNX file, and compare its answers to image files with those of the model'
     onnx = commands.add_parser('onnx', help=words, description=words)
     _add_model(onnx)
-    onnx.add_argument('--out', type=Path, required=True, help='a file that ends in .onnx')
+    onnx.add_argument('--out', type=user_path, required=True, help='a file that ends in .onnx')
     onnx.add_argument('--size', type=int, nargs='+', help='height and width, or one side (as the config tests)')
     onnx.set_defaults(command=onnx_command)
     return parser
@@ -57,7 +58,8 @@ def predict_command(args: argparse.Namespace) -> None:
 
     if args.topk < 1 or args.batch_size < 1:
         raise ConfigError(f'--topk and --batch-size must be at least 1, got {args.topk} and {args.batch_size}')
-    _check_parent(args.out)
+    check_suffix('--out', args.out, '.json')
+    check_parent('--out', args.out)
     files = list_images(args.images)
     rows = predict(load(args.run, args.config, args.ema, imports=args.imports), files, args.topk, args.batch_size)
     for row in rows:
@@ -72,8 +74,10 @@ def publish_command(args: argparse.Namespace) -> None:
     from openmix_dm.export.publish import publish
     from openmix_dm.runs.model import open_trained
 
+    if args.out.exists() and not args.out.is_dir():
+        raise ConfigError(f'--out {args.out} is a file; expected a new folder')
     publish(open_trained(args.run, args.config, args.ema, device='cpu', imports=args.imports), args.out, args.ema)
-    print(f'published {args.out}; check it by: cd {args.out} && sha256sum -c SHA256SUMS')
+    print(f'published {args.out}; check it by: cd {shlex.quote(str(args.out))} && sha256sum -c SHA256SUMS')
 
 
 def onnx_command(args: argparse.Namespace) -> None:
@@ -81,9 +85,8 @@ def onnx_command(args: argparse.Namespace) -> None:
     from openmix_dm.export.onnx import check_installed, export_onnx
 
     check_installed()
-    if args.out.suffix != '.onnx':
-        raise ConfigError(f'--out must end in .onnx, got {args.out}')
-    _check_parent(args.out)
+    check_suffix('--out', args.out, '.onnx')
+    check_parent('--out', args.out)
     from openmix_dm.export.loaded_model import load
 
     loaded = load(args.run, args.config, args.ema, device='cpu', imports=args.imports)
@@ -108,8 +111,3 @@ def _size(given: Sequence[int] | None, transform: 'object') -> tuple[int, int]:
         raise ConfigError('the config tests images of any size; choose one with --size')
     ((height, width),) = sizes
     return height, width
-
-
-def _check_parent(out: Path | None) -> None:
-    if out is not None and not out.absolute().parent.is_dir():
-        raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')

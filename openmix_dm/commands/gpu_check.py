@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openmix_dm.commands.command_line import check_parent, run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.errors import ResourceError
 from openmix_dm.invocation import command
 from openmix_dm.utils.files import write_atomically
@@ -12,12 +13,12 @@ from openmix_dm.utils.files import write_atomically
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try this machine; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command('gpu-check'),
         description='Try every mixer and precision, two ranks, resuming and speed on this machine, in about five '
         'minutes, and write a report to send with an issue.',
     )
-    parser.add_argument('--out', type=Path, default=Path('gpu_check.json'), help='the report for programs')
+    parser.add_argument('--out', type=user_path, default=Path('gpu_check.json'), help='the report for programs')
     return run_command(gpu_check, parser.parse_args(arguments))
 
 

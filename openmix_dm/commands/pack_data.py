@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from openmix_dm.commands.parser import user_path
 from openmix_dm.datasets.prepare.pack import pack_split
 from openmix_dm.datasets.prepare.pack_encoding import QUALITY, SHARD_IMAGES, Packing
 from openmix_dm.datasets.prepare.pack_sources import NAMES, PUBLISHED, open_named
@@ -23,9 +24,9 @@ def add_pack_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'{", ".join(PUBLISHED)}, digits, folder, list, or a config whose data is meant',
     )
     parser.add_argument(
-        '--root', type=Path, help=f'folder of the data set (default: below ${DATA_VARIABLE}, or ./data)'
+        '--root', type=user_path, help=f'folder of the data set (default: below ${DATA_VARIABLE}, or ./data)'
     )
-    parser.add_argument('--list', type=Path, help='for list: file of lines "path label", below the root')
+    parser.add_argument('--list', type=user_path, help='for list: file of lines "path label", below the root')
     parser.add_argument('--classes', type=int, help='for list: how many classes there are')
     parser.add_argument('--split', nargs='+', default=[], help='splits to pack (default: all that there are)')
     parser.add_argument('--out', help=f'folder to write, below ${DATA_VARIABLE} or ./data (default: <root>-packed)')
@@ -73,12 +74,18 @@ def find_root(args: argparse.Namespace) -> Path:
     if name in ('folder', 'list'):
         if args.root is None:
             raise ConfigError(f'pack {name}: expected --root DIR, the folder of the images')
-        return resolve_root(str(args.root))
+        return own_root(args.root)
     if name in PUBLISHED:
         return args.root.absolute() if args.root else resolve_root(name)
     if args.root is not None:
         raise ConfigError(f'--root has no meaning for pack {name}')
     return resolve_root(Path(name).stem)
+
+
+def own_root(root: Path) -> Path:
+    """Return the folder of one's own images: where the data sets are, or as seen from here if it is not there."""
+    below = resolve_root(str(root))
+    return root.absolute() if root.parts and root.is_dir() and not below.is_dir() else below
 
 
 def open_config(path: str, splits: Sequence[str]) -> dict[str, Any]:

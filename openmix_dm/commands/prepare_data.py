@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.commands.command_line import run_command
-from openmix_dm.commands.pack_data import add_pack_arguments, pack
+from openmix_dm.commands.pack_data import add_pack_arguments, own_root, pack
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.datasets.prepare.checking import STRICTEST, Findings, check_folder, check_list, list_undecodable
 from openmix_dm.datasets.prepare.data_set import PUBLISHED, DataSet
 from openmix_dm.datasets.prepare.fine_grained import CUB200, Aircraft, Cars
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line; each sub-command says by `run` what it does."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=command('data'),
         description='Make the files that the loaders read of a published data set, or check them.',
     )
@@ -52,13 +53,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         add_root(maker)
         maker.add_argument(
             '--archive',
-            type=Path,
+            type=user_path,
             nargs='+',
             default=[],
             help='downloaded archives; without, they are downloaded if possible',
         )
         if devkit := PUBLISHED[name].get('devkit_name'):
-            maker.add_argument('--devkit', type=Path, help=f'the downloaded {devkit}')
+            maker.add_argument('--devkit', type=user_path, help=f'the downloaded {devkit}')
         if name in MIRRORS:
             sources = (OFFICIAL, *MIRRORS[name])
             maker.add_argument('--source', choices=sources, default=OFFICIAL, help='where the data comes from')
@@ -71,7 +72,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         'data_set', choices=[*DATA_SETS, *OWN], help='name of the data set; folder, list or packed for one of your own'
     )
     add_root(checker)
-    checker.add_argument('--list', type=Path, help='for list: file of lines "path label", below the root')
+    checker.add_argument('--list', type=user_path, help='for list: file of lines "path label", below the root')
     checker.add_argument('--classes', type=int, help='for list: how many classes there are')
     checker.add_argument('--quick', action='store_true', help='do not decode each image')
     packer = commands.add_parser('pack', help='write a data set into a few large files, which load faster')
@@ -83,7 +84,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def add_root(parser: argparse.ArgumentParser) -> None:
     """Add the folder of the data set."""
     parser.add_argument(
-        '--root', type=Path, help=f'folder of the data set (default: its name below ${DATA_VARIABLE} or ./data)'
+        '--root', type=user_path, help=f'folder of the data set (default: its name below ${DATA_VARIABLE} or ./data)'
     )
 
 
@@ -105,7 +106,7 @@ def prepare(args: argparse.Namespace) -> None:
 def check(args: argparse.Namespace) -> None:
     """List what is wrong with a data set, and end with a verdict."""
     if args.data_set in OWN:
-        title, root = f'the {args.data_set}', resolve_root(str(args.root or ''))
+        title, root = f'the {args.data_set}', own_root(args.root or Path())
         todo = 'repair or remove what is listed above'
         if args.data_set == 'packed':
             title = 'the packed data set'

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openmix_dm.commands.parser import CommandParser
 from openmix_dm.launch.early_signals import leave_at_signals
 
 if __name__ == '__main__':
@@ -20,7 +21,7 @@ from openmix_dm.commands.command_line import run_command
 from openmix_dm.config.shipped import find_config
 from openmix_dm.datasets.roots import resolve_root
 from openmix_dm.errors import ConfigError, ResourceError
-from openmix_dm.invocation import start_words
+from openmix_dm.invocation import CONSOLE, start_words
 from openmix_dm.launch.slurm import GRACE, call, job_script, one_line, output_of
 from openmix_dm.registry import DATASETS
 from openmix_dm.runs.folder import RunFolder
@@ -30,7 +31,7 @@ DRY_RUN = '--dry-run'
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Queue a training or run a test; return the exit code."""
-    parser = argparse.ArgumentParser(prog='slurm', description='Run on a cluster.')
+    parser = CommandParser(prog=f'{CONSOLE} slurm-train', description='Run on a cluster.')
     parser.add_argument('kind', choices=('train', 'test'))
     parser.add_argument('partition', metavar='PARTITION')
     parser.add_argument('job', metavar='JOB', help='name of the job')

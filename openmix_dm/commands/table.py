@@ -5,11 +5,11 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from openmix_dm.commands import collect, measure
 from openmix_dm.commands.command_line import check_parent, run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.commands.table_arguments import add_cells, add_table, next_step
 from openmix_dm.errors import ConfigError, DataError, Preempted
 from openmix_dm.invocation import command
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog=command('table'), description="The paper's tables, and tables of one's own.")
+    parser = CommandParser(prog=command('table'), description="The paper's tables, and tables of one's own.")
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     add_list(commands)
     add_check(commands)
@@ -111,7 +111,7 @@ def add_check(commands: Any) -> None:
     which.add_argument('table', metavar='TABLE', nargs='?', help="a name of `list`, the paper's number, or a file")
     which.add_argument('--all', action='store_true', help="all of the paper's tables")
     parser.add_argument('--supervised', action='store_true', help='with --all: no semi-supervised tables')
-    parser.add_argument('--json', type=Path, metavar='FILE', help='write what was found about every cell')
+    parser.add_argument('--json', type=user_path, metavar='FILE', help='write what was found about every cell')
     parser.add_argument(
         '--jobs', type=int, default=os.cpu_count() or 1, metavar='N', help='processes (as many as there are cores)'
     )

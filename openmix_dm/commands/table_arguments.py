@@ -1,8 +1,8 @@
 """What the commands of table.py share: which table, and where its runs are."""
 
 import argparse
-from pathlib import Path
 
+from openmix_dm.commands.parser import user_folder
 from openmix_dm.invocation import command
 from openmix_dm.tables.plan import WORK_DIRS
 
@@ -11,7 +11,7 @@ def add_table(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
     """Add the table, and where its runs are."""
     parser.add_argument('table', metavar='TABLE', nargs=nargs, help="a name of `list`, the paper's number, or a file")
     parser.add_argument(
-        '--work-dirs', type=Path, default=WORK_DIRS, metavar='FOLDER', help=f'where the runs are ({WORK_DIRS})'
+        '--work-dirs', type=user_folder, default=WORK_DIRS, metavar='FOLDER', help=f'where the runs are ({WORK_DIRS})'
     )
 
 

@@ -3,13 +3,12 @@
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from openmix_dm.commands.command_line import add_config_arguments, check_parent, run_command
+from openmix_dm.commands.command_line import add_config_arguments, check_parent, check_suffix, run_command
+from openmix_dm.commands.parser import CommandParser, user_path
 from openmix_dm.config.check import validate
 from openmix_dm.config.load import load_config
 from openmix_dm.engine import session
-from openmix_dm.errors import ConfigError
 from openmix_dm.invocation import command
 from openmix_dm.launch.group import LAUNCHERS
 from openmix_dm.launch.signals import stopping_at_once
@@ -25,14 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog=command('test'), description='Test a checkpoint.')
+    parser = CommandParser(prog=command('test'), description='Test a checkpoint.')
     add_config_arguments(parser)
     parser.add_argument(
-        'checkpoint', metavar='CHECKPOINT', type=Path, help='a checkpoint of this config, or its run folder'
+        'checkpoint', metavar='CHECKPOINT', type=user_path, help='a checkpoint of this config, or its run folder'
     )
     parser.add_argument('--ema', action='store_true', help='test the averaged weights of the checkpoint')
-    parser.add_argument('--out', type=Path, help='write the metrics to this JSON file')
-    parser.add_argument('--hits', type=Path, help='write what it says of every image to this .npz file')
+    parser.add_argument('--out', type=user_path, help='write the metrics to this JSON file')
+    parser.add_argument('--hits', type=user_path, help='write what it says of every image to this .npz file')
     parser.add_argument('--launcher', choices=LAUNCHERS, default='none', help='how the processes were started')
     return parser.parse_args(arguments)
 
@@ -40,11 +39,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def test(args: argparse.Namespace) -> None:
     """Evaluate the weights of a checkpoint, print the metrics and write them where asked to."""
     config = load_config(args.config, args.cfg_options)
-    validate(config)
-    for name in ('out', 'hits'):
+    validate(config, args.cfg_options)
+    for name, suffix in (('out', '.json'), ('hits', '.npz')):
+        check_suffix(f'--{name}', getattr(args, name), suffix)
         check_parent(f'--{name}', getattr(args, name))
-    if args.hits is not None and args.hits.suffix != '.npz':
-        raise ConfigError(f'--hits must end in .npz, got {args.hits}')
     if args.checkpoint.is_dir():
         args.checkpoint, _ = newest_checkpoint(args.checkpoint)
     metrics = session.evaluate_checkpoint(config, args.checkpoint, args.ema, args.hits, args.launcher)

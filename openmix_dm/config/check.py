@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ TOP_LEVEL: dict[str, Built] = {
         filled=('module', 'device_ids', 'output_device', 'process_group'),
     ),
 }
+LOADER_NUMBERS = {'batch_size': 1, 'repeats': 1, 'num_workers': 0, 'prefetch_factor': 1, 'timeout': 0}  # the least
 VISUALIZER_FILLED = ('name', 'save_dir', 'vis_backends')
 LOADER: dict[str, Built] = {
     'dataset': Built(DATASETS),
@@ -69,8 +71,13 @@ LOADER: dict[str, Built] = {
 }
 
 
-def validate(config: Config) -> None:
-    """Refuse unknown keys, unknown classes, wrong arguments and impossible values, with the nearest right name."""
+def validate(config: Config, options: Sequence[str] = ()) -> None:
+    """Refuse unknown keys, unknown classes, wrong arguments and impossible values, with the nearest right name.
+
+    Args:
+        config: the whole config.
+        options: what --cfg-options have changed in it, which is blamed instead of a line of a file. Default: ().
+    """
     try:
         _check_top_level(config)
         for key, value in config.items():
@@ -78,14 +85,30 @@ def validate(config: Config) -> None:
                 SPECIAL.get(key, _check_top_value)(key, value)
         _check_values(config)
     except ConfigError as error:
-        raise ConfigError(f'{error}{_place(config, str(error))}') from error.__cause__
+        raise ConfigError(f'{error}{_place(config, str(error), options)}') from error.__cause__
 
 
-def _place(config: Config, said: str) -> str:
-    """Say which line of which file set the key that an error begins with; nothing if the command line did."""
-    key = re.match(r'[\w.\[\]]+', said)
-    line = find_line(Path(config.filename), key[0].rstrip('.')) if key and config.filename else None
+def _place(config: Config, said: str, options: Sequence[str]) -> str:
+    """Say who set the key that an error begins with: the command line, or which line of which file."""
+    found = re.match(r'[\w.\[\]]+', said)
+    if found is None:
+        return ''
+    key = found[0].rstrip('.')
+    if option := _guilty_option(key, said, options):
+        return f' (--cfg-options {shlex.quote(option)})'
+    line = find_line(Path(config.filename), key) if config.filename else None
     return f' ({line})' if line else ''
+
+
+def _guilty_option(key: str, said: str, options: Sequence[str]) -> str | None:
+    """Return the last option that set a key, or that set a value inside of it which the error names."""
+    wanted = re.sub(r'\[(\d+)\]', r'.\1', key)
+    for option in reversed(options):
+        name = option.partition('=')[0].strip()
+        inside = name.startswith(f'{wanted}.') and name.rpartition('.')[2] in re.findall(r'\w+', said)
+        if inside or name == wanted or wanted.startswith(f'{name}.'):
+            return option
+    return None
 
 
 def _check_top_level(config: Config) -> None:
@@ -100,7 +123,10 @@ def _check_top_level(config: Config) -> None:
             )
     for key in ('model', 'train_dataloader', 'train_cfg', 'optim_wrapper'):
         if config.get(key) is None:
-            raise ConfigError(f'the config has no {key}')
+            raise ConfigError(
+                f'{config.filename or "the config"} has no {key}: a config that can be trained has a model, a '
+                'train_dataloader, a train_cfg and an optim_wrapper, its own or by _base_'
+            )
     if config.get('compile') and config.get('activation_checkpointing'):
         raise ConfigError(
             'activation_checkpointing and compile do not go together: a compiled backbone decides by itself what to '
@@ -123,6 +149,10 @@ def _check_loader(path: str, value: Any) -> None:
     check_names(path, value, LOADER_KEYS - repeats)
     if 'dataset' not in value:
         raise ConfigError(f'{path} has no dataset')
+    for name, least in LOADER_NUMBERS.items():
+        number = value.get(name, least)
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise ConfigError(f'{path}.{name} must be a whole number, {least} or above, got {number!r}')
     for key, built in LOADER.items():
         if value.get(key) is not None:
             check_built(f'{path}.{key}', built, value[key])

@@ -5,6 +5,7 @@ import errno
 import hashlib
 import importlib
 import json
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from pprint import pformat
@@ -13,7 +14,7 @@ from typing import Any
 from mmengine.config import Config
 
 from openmix_dm.config.fast import best_precision, make_fast
-from openmix_dm.config.locate import find_cycle, find_mixture, is_pure_python
+from openmix_dm.config.locate import find_cycle, find_fault, find_mixture, inherited, is_pure_python
 from openmix_dm.config.shipped import OURS, find_base, find_config
 from openmix_dm.errors import ConfigError, ResourceError
 from openmix_dm.registry import registered_name
@@ -51,9 +52,21 @@ def load_config(path: str | Path, options: Sequence[str] = ()) -> Config:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in TO_DO:
             raise ResourceError(f'{path} cannot be read: {error}; {TO_DO[error.errno]}') from error
-        raise ConfigError(f'{path} cannot be read: {type(error).__name__}: {error}') from error
+        raise ConfigError(find_fault(path) or f'{_place_of(error, path)} cannot be read: {_said(error)}') from error
     merge_options(config, options)
     return config
+
+
+def _place_of(error: Exception, path: Path) -> str:
+    """Return file and line of the config, or of one that it inherits, whose code has raised an error."""
+    files = {str(file.resolve()) for file in inherited(path)}
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f'{frame.filename}:{frame.lineno}' for frame in frames if frame.filename in files]
+    return lines[-1] if lines else str(path)
+
+
+def _said(error: Exception) -> str:
+    return f'{type(error).__name__}: {error}'
 
 
 def name_types(value: Any) -> Any:
@@ -104,12 +117,14 @@ def load_run_config(
 
     config = load_config(path, options)
     if seed is not None:
+        if seed < 0:
+            raise ConfigError(f'--seed must be a whole number, 0 or above, got {seed}')
         config.setdefault('randomness', {})['seed'] = seed
     if amp:
         config.setdefault('optim_wrapper', {})['amp'] = best_precision()
     if fast:
         make_fast(config)
-    validate(config)
+    validate(config, options)
     chosen = config.get('randomness', {}).get('seed')
     if not isinstance(chosen, int) or chosen < 0:
         raise ConfigError(f'randomness.seed must be a whole number, 0 or above, got {chosen!r}')

@@ -2,10 +2,13 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from openmix_dm.config.shipped import CONFIGS, find_base
+
+KINDS = ('.py', '.json', '.yaml', '.yml')  # that mmengine reads
 
 
 def find_line(file: Path, key: str) -> str | None:
@@ -69,6 +72,19 @@ def _base_texts(tree: ast.Module) -> list[str]:
     return []
 
 
+def imports_code(file: Path) -> bool:
+    """Say whether a config, or one that it inherits, imports modules of others, which may register what it names."""
+    harmless = {*sys.stdlib_module_names, 'mmengine', 'openmix_dm'}
+    names = [
+        name.split('.')[0]
+        for each in inherited(file)
+        for line in _parse(each).body
+        if isinstance(line, ast.Import | ast.ImportFrom)
+        for name in ([line.module or ''] if isinstance(line, ast.ImportFrom) else [alias.name for alias in line.names])
+    ]
+    return not harmless.issuperset(names)
+
+
 def find_mixture(file: Path) -> tuple[Path, Path] | None:
     """Return a pure-Python config and a base of it that is not one, because it inherits by _base_; None if all are."""
     for each in inherited(file):
@@ -86,9 +102,32 @@ def find_cycle(file: Path, above: tuple[Path, ...] = ()) -> list[Path]:
     return next((cycle for base in bases(file) if (cycle := find_cycle(base, (*above, file)))), [])
 
 
+def find_fault(file: Path) -> str | None:
+    """Say what keeps a config, or one that it inherits, from being read, with its file and line; None if nothing does.
+
+    mmengine reads a copy of each, whose name tells nobody anything.
+    """
+    if file.suffix not in KINDS:
+        return f'{file} is no config: expected a Python file (.py)'
+    for each in inherited(file):
+        try:
+            ast.parse(each.read_text(encoding='utf-8'))
+        except SyntaxError as error:
+            return f'{each}:{error.lineno or 1} is no Python: {error.msg}'
+        except UnicodeDecodeError as error:
+            line = each.read_bytes()[: error.start].count(b'\n') + 1
+            return f'{each}:{line} is not UTF-8 ({error.reason}); save the file as UTF-8'
+        except (OSError, ValueError) as error:  # the latter for a zero byte
+            return f'{each} cannot be read: {error}'
+        for base in bases(each):
+            if not base.is_file():
+                return f'{each} inherits {base}, which is not there'
+    return None
+
+
 def _parse(file: Path) -> ast.Module:
     try:
-        return ast.parse(file.read_text())
+        return ast.parse(file.read_text(encoding='utf-8'))
     except (OSError, SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.invocation import PACKAGE, shown
+from openmix_dm.invocation import PACKAGE, command, shown
 from openmix_dm.utils.suggest import did_you_mean, nearest
 
 CONFIGS = PACKAGE / 'configs' if (PACKAGE / 'configs').is_dir() else PACKAGE.parent / 'configs'
@@ -26,11 +26,15 @@ def list_configs(pattern: str = '*') -> list[str]:
 def find_config(name: str | Path) -> Path:
     """Return the file of a config: a path that exists wins, then a name of ours, each with or without its .py."""
     path = Path(name)
+    if not str(name).strip():
+        raise ConfigError(
+            "there is no config '': expected a file, or a name such as digits/r8_mixup_dm (a variable that is not set?)"
+        )
     try:
         for file in (path, Path(f'{path}.py'), *_shipped(str(name))):
             if file.is_file():
                 return file
-        raise ConfigError(f'there is no config {name}{_meant(path)}')
+        raise ConfigError(f'there is no config {name}{_of_a_folder(path) or _meant(path)}')
     except OSError as error:  # such as a name that is too long
         raise ConfigError(f'there is no config {str(name)[:200]}: {error.strerror}') from None
 
@@ -64,6 +68,16 @@ def _shipped(name: str) -> tuple[Path, ...]:
     inner = name.removeprefix(OURS).removeprefix('configs/').removesuffix('.py')
     # a name that leaves the folder is none of ours
     return () if '..' in Path(inner).parts or Path(inner).is_absolute() else (CONFIGS / f'{inner}.py',)
+
+
+def _of_a_folder(path: Path) -> str:
+    """Say what to type instead of a folder: of a run, or of configs."""
+    name = path.as_posix().removeprefix('configs/').strip('/')
+    if (path / 'config.py').is_file():
+        return f': it is the folder of a run, whose config is {path / "config.py"}'
+    if name and '..' not in path.parts and (CONFIGS / name).is_dir():
+        return f': it is a folder of configs, see: {command("config", "--list", f"{name}/*")}'
+    return ': it is a folder, expected a file' if path.is_dir() else ''
 
 
 def _meant(path: Path) -> str:

@@ -28,6 +28,7 @@ class ResumableRunner(Runner):
     param_schedulers: Any
     _has_loaded: bool
     mixer_is_loaded: bool = True  # False where the loaded weights came without the mixer's
+    resumed_from: Path | None = None  # the checkpoint that the run goes on from
 
     @property
     def store(self) -> CheckpointStore:
@@ -87,7 +88,10 @@ class ResumableRunner(Runner):
         return loop.epochs_at(iteration) if hasattr(loop, 'epochs_at') else iteration // len(self.train_dataloader)
 
     def load_or_resume(self) -> None:
-        """Go on from the newest good checkpoint of the folder or a given one, or load weights to start from."""
+        """Go on from the newest good checkpoint of the folder or a given one, or load weights to start from.
+
+        After it `after_load` of those hooks that have it is called: nothing is trained yet.
+        """
         if self._has_loaded:
             return
         self._has_loaded = True
@@ -103,6 +107,7 @@ class ResumableRunner(Runner):
                 restore = self._restore if self._resume else self.load_weights
                 restore(Path(self._load_from), state)
         agree(lambda: {'the iteration': self.iter, 'the weights': digest(*self.bare_model.state_dict().values())})
+        self.call_hook('after_load')
 
     def _restore(self, path: Path, state: dict[str, Any]) -> None:
         missing = [key for key in ('state_dict', 'optimizer', 'param_schedulers', 'meta') if key not in state]
@@ -118,6 +123,7 @@ class ResumableRunner(Runner):
         self.train_loop.validation_is_due = state['meta'].get('validation_is_due', False)
         self.optim_wrapper.load_state_dict(state['optimizer'])
         self._restore_schedules(state['param_schedulers'])
+        self.resumed_from = path
         self.logger.info(f'resumed from {path.name}: {self.iter} iterations, {self.epoch} epochs done')
 
     def _restore_schedules(self, saved: list[dict[str, Any]]) -> None:

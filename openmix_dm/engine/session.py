@@ -10,25 +10,34 @@ from pathlib import Path
 from mmengine.config import Config
 
 from openmix_dm.config.fast import describe_speed
+from openmix_dm.config.locate import imports_code
 from openmix_dm.config.resolve import resolve
+from openmix_dm.config.shipped import short_name
 from openmix_dm.errors import INTERRUPTED, ConfigError, Preempted, ResourceError
 from openmix_dm.invocation import command, program
 from openmix_dm.launch.failures import explain
 from openmix_dm.launch.group import processes
 from openmix_dm.launch.signals import stop_request
 from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
-from openmix_dm.runs.folder import BOARD, CONFIG, RunFolder
+from openmix_dm.runs.folder import BOARD, CONFIG, LOG, RunFolder
 from openmix_dm.runs.lock import locked
 from openmix_dm.runs.records import MEDIAN_FROM
 from openmix_dm.utils.dist import decide_together, wait_for_all
 
 
-def train(config: Config, allow_change: Sequence[str] = ()) -> None:
+def train(
+    config: Config,
+    allow_change: Sequence[str] = (),
+    words: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> None:
     """Train from start or resume to end.
 
     Args:
         config: checked, with work_dir, launcher, resume and load_from.
         allow_change: where the run goes on, keys of the config that may differ from those that it was started with.
+        words: lines for its first words that only the caller knows, by what they are about. Default: None.
+        options: what --cfg-options have changed in the config's file, for what it tells to type next. Default: ().
     """
     joined = processes(config.launcher, config)
     with stop_request.listening(), explained(), joined as (rank, world_size), ExitStack() as held:
@@ -38,12 +47,16 @@ def train(config: Config, allow_change: Sequence[str] = ()) -> None:
             folder.check_same(config, allow_change) if config.resume else folder.check_unused()
             held.enter_context(locked(folder.path))
             folder.check_place()
+            if not (folder.path / LOG).exists():
+                held.callback(forget_log, folder)
 
         decide_together(take_folder)
-        run(config, folder, rank, world_size)
+        run(config, folder, rank, world_size, words or {})
+        if rank == 0:
+            print(closing_words(config, folder, options))
 
 
-def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
+def run(config: Config, folder: RunFolder, rank: int, world_size: int, words: Mapping[str, str]) -> None:
     """Build everything, and only then train; leave the final state in the folder, whatever happens."""
     began = time.monotonic()
     with ExitStack() as ending:
@@ -51,16 +64,16 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             stop_request.leave_if_asked('nothing was built')
             # takes seconds: after all that may fail at once
             from openmix_dm.engine.build import build_runner, describe_reading
+            from openmix_dm.engine.first_words import FirstWords
 
             runner = build_runner(resolve(config, world_size))
             ending.callback(runner.close)
             stop_request.leave_if_asked('nothing was trained')
+            speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
             if rank == 0:
                 folder.start(config, runner.seed, world_size)
-                speed = describe_speed(runner.cfg, runner.optim_wrapper.optimizer)
                 folder.update(**describe_reading(runner.loaders), fast=speed)
-                if speed:
-                    print(f'fast: {", ".join(speed)}', flush=True)
+            runner.register_hook(FirstWords({**({'fast': ', '.join(speed)} if speed else {}), **words}))
             runner.train()
         except Preempted as stop:
             if rank == 0:
@@ -84,20 +97,33 @@ def run(config: Config, folder: RunFolder, rank: int, world_size: int) -> None:
             raise failure from None
     if rank == 0:
         folder.finish('done', time.monotonic() - began)
-        print(closing_words(config, folder))
 
 
-def closing_words(config: Config, folder: RunFolder) -> str:
+def forget_log(folder: RunFolder) -> None:
+    """Remove the log of a run that never started: what could not be built leaves nothing behind."""
+    if not folder.used:
+        with suppress(OSError):
+            (folder.path / LOG).unlink(missing_ok=True)
+
+
+def closing_words(config: Config, folder: RunFolder, options: Sequence[str] = ()) -> str:
     """Say where the results are and what to do next."""
     final, checkpoint = folder.read().get('final', {}), CheckpointStore(folder.path).entries()[-1].file
     result = f'{accuracy_words(final, len(folder.records("val")))}, ' if 'last' in final else ''
     hours = folder.read()['hours']
     return (
         f'done: {result}{hours * 3600:.0f} s. Results: {folder.path}/run.json, metrics.jsonl, {checkpoint}\n'
-        # by its own config, which has the options of the command line, too
-        f'next: {command("test", folder.path / CONFIG, folder.path / checkpoint)}\n'
+        f'next: {command("test", *_test_arguments(config, folder.path, checkpoint, options))}\n'
         f'      {program("tensorboard")} --logdir {shlex.quote(f"{folder.path}/{BOARD}")}'
     )
+
+
+def _test_arguments(config: Config, folder: Path, checkpoint: str, options: Sequence[str]) -> list[str]:
+    """Return what tests a run: its own config, which has the options, unless the user's file imports what it names."""
+    if not imports_code(Path(config.filename)):
+        return [str(folder / CONFIG), str(folder / checkpoint)]
+    given = ['--cfg-options', *options] if options else []
+    return [short_name(Path(config.filename)), str(folder / checkpoint), *given]
 
 
 def accuracy_words(final: Mapping[str, float], validations: int) -> str:
@@ -127,13 +153,17 @@ def evaluate_checkpoint(
             raise ConfigError('the config has neither a test_dataloader nor a val_dataloader')
         if predictions is not None:
             keep_predictions(config, predictions)
-        from openmix_dm.engine.build import build_runner  # takes seconds: after all that may fail at once
+        # takes seconds: after all that may fail at once
+        from openmix_dm.engine.build import build_runner
+        from openmix_dm.engine.first_words import evaluation_words, say
 
         # what mmengine's test loop writes on the side is thrown away with the folder
         config.resume, config.launcher, config.work_dir = False, launcher, folder
         runner = build_runner(config, phases=('test',))
         with usable(checkpoint):
             runner.load_weights(checkpoint, state, ema=ema)
+        if rank == 0:
+            say(evaluation_words(runner, checkpoint, ema))
         metrics = runner.test()
         runner.close()
         return {name: float(value) for name, value in metrics.items()} if rank == 0 else None

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,6 +37,13 @@ class EpochTrainLoop(EpochBasedTrainLoop):
     Example:
         train_cfg = dict(type='EpochTrainLoop', max_epochs=200)
     """
+
+    @classmethod
+    def try_out(cls, arguments: Mapping[str, Any]) -> None:
+        """Refuse numbers that no training can have, before anything is built."""
+        for name in ('max_epochs', 'max_iters', 'val_begin', 'val_interval'):
+            if arguments.get(name, 1) < 1:
+                raise ValueError(f'{name} must be at least 1, got {arguments[name]}')
 
     def __init__(
         self, runner: Any, dataloader: Any, max_epochs: int, val_begin: int = 1, val_interval: int = 1
@@ -169,8 +176,6 @@ class IterTrainLoop(EpochTrainLoop):
     """
 
     def __init__(self, runner: Any, dataloader: Any, max_iters: int, val_interval: int = 1000) -> None:
-        if max_iters < 1 or val_interval < 1:
-            raise ValueError(f'max_iters and val_interval must be at least 1, got {max_iters} and {val_interval}')
         sampler = dataloader.batch_sampler
         if not hasattr(sampler, 'in_rounds'):
             raise ConfigError(

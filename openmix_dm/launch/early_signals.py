@@ -88,5 +88,5 @@ def run_folder(arguments: Sequence[str]) -> str | None:
         if word == '--work-dir':
             return arguments[place + 1] if place + 1 < len(arguments) else None
         if word.startswith('--work-dir='):
-            return word.partition('=')[2]
+            return os.path.expanduser(word.partition('=')[2])  # noqa: PTH111  of nobody's home it makes nothing
     return None

@@ -189,6 +189,8 @@ def load_file(path: str | Path, sha256: str | None = None) -> dict[str, Any]:
         sha256: the hash of the file, as indexes of older versions have it. Default: None.
     """
     path = Path(path)
+    if path.is_dir():
+        raise CheckpointError(f'{path} is a folder; expected a checkpoint in it, such as {path / "epoch_40.pth"}')
     if not path.is_file():
         raise CheckpointError(f'there is no checkpoint {path}')
     try:

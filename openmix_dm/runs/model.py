@@ -9,6 +9,7 @@ import torch
 from mmengine.config import Config
 from torch import Tensor, nn
 
+from openmix_dm.config.check import validate
 from openmix_dm.config.check_built import refusing
 from openmix_dm.config.load import import_packages, load_config, merge_options
 from openmix_dm.config.plain import building_from, read_plain_config
@@ -51,10 +52,13 @@ def open_trained(
         device: where the model goes; without it a GPU if there is one. Default: None.
         imports: packages that register what the config names; a folder alone imports nothing. Default: ().
     """
+    check_device(device)
     import_packages(imports)
     folder, path, weights = _find_weights(Path(place), ema)
     read = _config_beside(folder, path, imports) if config is None else load_config(config)
     merge_options(read, options)
+    if options:
+        validate(read, options)
     with building_from(read.filename, given=config is not None):
         model = build_lone_model(read)
     with usable(path):
@@ -81,10 +85,33 @@ def build_lone_model(config: Config) -> nn.Module:
         try:
             return build_model(config)
         except ConfigError as error:
-            modules = (config.get('custom_imports') or {}).get('imports')
-            named = f'imports={modules} to openmix_dm.load, or --import {" ".join(modules)}' if modules else ''
-            hint = f'; it was trained with {", ".join(modules)}: if you trust that, give {named}' if modules else ''
-            raise ConfigError(f'{error}{hint}') from None
+            raise ConfigError(f'{error}{_missing_import(str(error), config)}') from None
+
+
+def _missing_import(said: str, config: Config) -> str:
+    """Say how to name the package, or the config, that knows a class which nothing of ours has registered."""
+    modules = (config.get('custom_imports') or {}).get('imports')
+    if modules:
+        named = f'imports={modules} to openmix_dm.load, or --import {" ".join(modules)}'
+        return f'; it was trained with {", ".join(modules)}: if you trust that, give {named}'
+    if 'registry' not in said:
+        return ''
+    return (
+        '; if it is yours, name the module that registers it by --import MODULE (imports=[...] of openmix_dm.load), or '
+        'the config that it was trained with, which imports it: --config CONFIG (of analyze: CONFIG before the run)'
+    )
+
+
+def check_device(device: str | torch.device | None) -> None:
+    """Refuse a device that this machine, or this build of torch, does not have."""
+    if device is None:
+        return
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ConfigError(
+            f"device={str(device)!r} cannot be used here ({first_line(error)}); 'cpu' always can"
+        ) from None
 
 
 def best_device() -> torch.device:

@@ -172,7 +172,8 @@ def find_table(name: str) -> Table:
             return found[0]
         if found:
             raise ConfigError(f'{name} has {len(found)} tables: {", ".join(table.name for table in found)}; name one')
-    raise ConfigError(f'there is no table {name!r}{did_you_mean(name, tables)}; see: {command("table", "list")}')
+    own = ' (a table of your own is a .py file)' if Path(name).exists() else ''
+    raise ConfigError(f'there is no table {name!r}{own}{did_you_mean(name, tables)}; see: {command("table", "list")}')
 
 
 def _registered() -> list[Table]:

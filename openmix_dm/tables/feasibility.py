@@ -141,7 +141,7 @@ def read(source: Source) -> ConfigFacts:
         return ConfigFacts(state='missing', problem=f'there is no configs/{name}')
     try:
         config = load_config(CONFIGS / name, options)
-        validate(config)
+        validate(config, options)
         resolve(config, world_size=1)
         return ConfigFacts(resolved_values(config), settings_of(config), tuple(kinds_of(config)))
     except Exception as error:  # of any kind: the others still have to be checked

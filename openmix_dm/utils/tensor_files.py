@@ -15,6 +15,7 @@ from torch import Tensor
 
 CONTENT_SUM = 'content_sha256'  # the key of a file that holds the hash of all others
 ZIP = b'PK\x03\x04'  # how torch's zip format begins
+PICKLE = b'\x80'  # how its older one did
 
 
 def content_hash(content: Any) -> str:
@@ -73,8 +74,11 @@ def read_tensor_file(path: Path) -> tuple[Any, bool]:
 def _check_archive(path: Path) -> None:
     """Refuse an archive that would unpack to more than the file holds; torch.save never compresses."""
     with path.open('rb') as file:
-        if file.read(len(ZIP)) != ZIP:
-            return  # torch.load says what it is
+        start = file.read(len(ZIP))
+    if start != ZIP:
+        if not start.startswith(PICKLE):
+            raise ValueError('is damaged or no checkpoint: expected a file that torch.save wrote, such as epoch_40.pth')
+        return  # of a torch before 1.6, or something else: torch.load says what it is
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()

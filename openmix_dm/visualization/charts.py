@@ -25,6 +25,8 @@ def check_out(out: Path) -> None:
     """Refuse a place that a figure cannot be written to, before any work."""
     if out.suffix.lower() not in FORMATS:
         raise ConfigError(f'--out must end in {", ".join(FORMATS)}, got {out}')
+    if out.is_dir():
+        raise ConfigError(f'--out {out} is a folder; name a file in it')
     if not out.absolute().parent.is_dir():
         raise ConfigError(f'--out {out}: there is no folder {out.absolute().parent}')
 

@@ -31,6 +31,8 @@ def digits(count: int) -> Images:
 
 def folder(path: Path, count: int, size: int = 128) -> Images:
     """Return pictures of a folder and of the folders in it, which name their classes."""
+    if not path.is_dir():
+        raise DataError(f'there is no folder {path}; --images takes a folder of images, digits or photos')
     files = sorted(file for file in path.rglob('*') if file.suffix.lower() in EXTENSIONS)
     if not files:
         raise DataError(f'{path} holds no images ({", ".join(EXTENSIONS)})')

@@ -65,5 +65,5 @@ def test_a_run_says_and_keeps_what_was_switched_on(tmp_path, capsys):
     """On a machine without a GPU, what only a GPU has is not named."""
     arguments = [str(CONFIG), '--fast', '--work-dir', str(tmp_path / 'run'), '--cfg-options', *SMALL]
     assert main([*arguments, 'train_cfg.max_epochs=1']) == 0
-    assert 'fast: channels_last\n' in capsys.readouterr().out
+    assert '\nfast      channels_last\n' in capsys.readouterr().err
     assert RunFolder(tmp_path / 'run').read()['fast'] == ['channels_last']

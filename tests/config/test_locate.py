@@ -1,6 +1,6 @@
 import pytest
 
-from openmix_dm.config.locate import find_cycle, find_line, inherited
+from openmix_dm.config.locate import find_cycle, find_fault, find_line, imports_code, inherited
 
 
 @pytest.fixture
@@ -45,3 +45,26 @@ def test_two_ways_to_one_base_are_no_cycle(files):
 def test_a_file_that_is_no_python_has_nothing(tmp_path):
     (tmp_path / 'a.py').write_text('model = dict(')
     assert find_line(tmp_path / 'a.py', 'model') is None
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('import os\nfrom mmengine.config import read_base\n', False),
+        ('from openmix_dm.mixers import CutMix\n', False),
+        ('import my_losses\n', True),
+        ('from my_lab.losses import MyCE\n', True),
+    ],
+)
+def test_a_config_that_imports_code_of_others_is_known_for_it(files, text, expected):
+    (files / 'coded.py').write_text(text)
+    (files / 'child.py').write_text("_base_ = 'coded.py'\n")
+    assert imports_code(files / 'child.py') is expected
+
+
+def test_a_fault_has_the_file_and_the_line_of_the_user(files):
+    assert find_fault(files / 'leaf.py') is None
+    (files / 'base.py').write_text('model = 1\nmodel = dict(\n')
+    assert find_fault(files / 'leaf.py') == f"{files / 'base.py'}:2 is no Python: '(' was never closed"
+    (files / 'base.py').unlink()
+    assert find_fault(files / 'leaf.py') == f'{files / "leaf.py"} inherits {files / "base.py"}, which is not there'

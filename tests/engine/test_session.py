@@ -1,13 +1,15 @@
 """The training command, in this process: what a run leaves in its folder."""
 
 import json
+import shlex
 
 import pytest
 import torch
+from mmengine.config import Config
 
 from openmix_dm.commands.test import main as evaluate
 from openmix_dm.commands.train import main
-from openmix_dm.engine.session import accuracy_words
+from openmix_dm.engine.session import accuracy_words, closing_words
 from openmix_dm.engine.train_loops import EpochTrainLoop
 from openmix_dm.runs.checkpoints import load_file
 from openmix_dm.runs.folder import RunFolder
@@ -123,11 +125,27 @@ def test_the_closing_line_says_the_median_only_of_a_long_run():
     assert accuracy_words(final, 20) == 'top-1 66.75 % (best 70.00 %, median of the last 10 46.75 %)'
 
 
+def test_what_to_type_next_names_the_file_that_imports_what_the_run_needs(tmp_path, monkeypatch, finished):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'my config.py').write_text("import my_losses\n_base_ = 'openmix_dm::digits/r8_mixup_dm.py'\n")
+    given = Config({}, filename='my config.py')
+    said = closing_words(given, RunFolder(finished), ["_note='a b'"])
+    line = next(line for line in said.splitlines() if line.startswith('next: '))
+    config, checkpoint, *rest = shlex.split(line)[-4:]
+    assert (config, checkpoint, rest) == (
+        'my config.py',
+        str(finished / 'epoch_2.pth'),
+        ['--cfg-options', "_note='a b'"],
+    )
+    (tmp_path / 'my config.py').write_text("_base_ = 'openmix_dm::digits/r8_mixup_dm.py'\n")
+    assert f'{finished}/config.py {finished}/epoch_2.pth\n' in closing_words(given, RunFolder(finished))
+
+
 def test_who_stops_a_run_from_the_keyboard_is_told_how_it_goes_on(config, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(EpochTrainLoop, 'run_iter', interrupted)
         assert train(config, tmp_path / 'run') == 130
-    assert 'next: the same command with --resume goes on' in capsys.readouterr().err
+    assert f'--work-dir {tmp_path / "run"} --resume --cfg-options {" ".join(SMALL)}' in capsys.readouterr().err
 
 
 def interrupted(*_):

@@ -16,6 +16,8 @@ VALIDATED = 'val_'  # before a metric: that of the validations, where training h
 
 def run(runs: Sequence[str], metrics: Sequence[str], last: int | None) -> tuple[Any, dict[str, Any]]:
     """Read the runs; return figure and record."""
+    if last is not None and last < 1:
+        raise ConfigError(f'--last must be at least 1 epoch, got {last}')
     groups = group_by_name(find_runs(runs))
     everything = [each for group in groups.values() for each in group]
     for metric in metrics:

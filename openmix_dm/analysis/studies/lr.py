@@ -28,7 +28,7 @@ def run(
     rows = []
     for path in configs:
         config = load_config(path, cfg_options)
-        validate(config)
+        validate(config, cfg_options)
         rows.append({'name': Path(path).stem, 'config': path, **schedule(resolve(config, 1), iterations)})
     return draw(rows, relative), {'runs': rows}
 

@@ -19,6 +19,8 @@ def run(
     selection: ModelSelection, *, ratios: Sequence[float], patch: int | None, fill: str, seed: int
 ) -> tuple[Any, dict[str, Any]]:
     """Hide patches from every model; return figure and record."""
+    if patch is not None and patch < 1:
+        raise ConfigError(f'--patch must be at least 1 pixel, got {patch}')
     if min(ratios) < 0 or max(ratios) > 1:
         raise ConfigError(f'--ratios must be in [0, 1], got {ratios}')
     models, shares = load_models(selection), sorted(set(ratios))
