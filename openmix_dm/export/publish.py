@@ -13,7 +13,7 @@ from openmix_dm.errors import CheckpointError, ConfigError
 from openmix_dm.export.loaded_model import CARD, class_names, load
 from openmix_dm.runs.folder import CONFIG, RunFolder
 from openmix_dm.runs.model import SUMS, WEIGHTS, TrainedModel
-from openmix_dm.utils.files import sha256_of, write_atomically
+from openmix_dm.utils.files import sha256_of, write_atomically, written_by_name
 from openmix_dm.utils.tensor_files import CONTENT_SUM, content_hash
 from openmix_dm.version import __version__
 
@@ -29,7 +29,8 @@ def publish(trained: TrainedModel, out: Path, ema: bool = False) -> None:
     out.mkdir(parents=True, exist_ok=True)
     weights = weights_of(trained.model)
     described = {'format': 'pt', 'openmix_dm': __version__, CONTENT_SUM: content_hash(weights)}
-    save_file(weights, out / WEIGHTS, metadata=described)
+    with written_by_name(out / WEIGHTS) as file:
+        save_file(weights, file, metadata=described)
     write_atomically(out / CONFIG, configs.to_text(public_config(trained.config)))
     write_atomically(out / CARD, json.dumps(card(trained, ema), indent=1, allow_nan=False) + '\n')
     sums = [f'{sha256_of(out / name)}  {name}\n' for name in (WEIGHTS, CONFIG, CARD)]

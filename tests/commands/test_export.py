@@ -50,6 +50,7 @@ def test_publish_is_whole_and_safe(tmp_path, capsys):
     assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
     assert {path.name for path in out.iterdir()} == {'model.safetensors', 'config.py', 'model.json', 'SHA256SUMS'}
     subprocess.run(['sha256sum', '-c', 'SHA256SUMS'], cwd=out, check=True, capture_output=True)
+    assert len({path.stat().st_mode for path in out.iterdir()}) == 1  # those of a library are read by all who read ours
     card = json.loads((out / 'model.json').read_text())
     assert card['classes'] == list('0123456789')
     assert card['metrics']['final']['last'] > 20
