@@ -131,7 +131,11 @@ def test_files_follow_the_umask(way, umask, tmp_path):
 
 def test_what_a_library_left_half_written_is_removed_and_the_old_file_stays(tmp_path):
     (tmp_path / 'file').write_text('old')
-    with pytest.raises(RuntimeError), written_by_name(tmp_path / 'file') as name:
+
+    def half(name):
         name.write_text('half')
         raise RuntimeError
+
+    with pytest.raises(RuntimeError), written_by_name(tmp_path / 'file') as name:
+        half(name)
     assert [path.read_text() for path in tmp_path.iterdir()] == ['old']
