@@ -89,7 +89,10 @@ def onnx_command(args: argparse.Namespace) -> None:
     loaded = load(args.run, args.config, args.ema, device='cpu', imports=args.imports)
     height, width = _size(args.size, loaded.transform)
     worst = export_onnx(loaded, args.out, height, width)
-    print(f'wrote {args.out}: images (N, 3, {height}, {width}) in [0, 1] -> logits; largest difference {worst:.1e}')
+    print(
+        f'wrote {args.out}: images (N, 3, {height}, {width}), normalised as its metadata say -> logits; largest '
+        f'difference {worst:.1e}'
+    )
 
 
 def _size(given: Sequence[int] | None, transform: 'object') -> tuple[int, int]:
