@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import shlex
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from openmix_dm.commands.command_line import add_imports, run_command
 from openmix_dm.errors import ConfigError, printable
 from openmix_dm.invocation import command
 from openmix_dm.utils.files import write_atomically
+from openmix_dm.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,10 +32,13 @@ def make_parser() -> argparse.ArgumentParser:
     ask.add_argument('--batch-size', type=int, default=32)
     ask.add_argument('--out', type=Path, help='write the predictions to this JSON file')
     ask.set_defaults(command=predict_command)
-    words = 'write safetensors, config, metrics and hashes to a folder'
+    words = 'write safetensors, config, metrics, a card and hashes to a folder, or to the Hugging Face Hub'
     give = commands.add_parser('publish', help=words, description=words)
     _add_model(give)
-    give.add_argument('--out', type=Path, required=True, help='a new folder')
+    give.add_argument('--out', type=Path, help='a new folder')
+    give.add_argument('--push', metavar='OWNER/NAME', help='upload it to this model on the Hub')
+    give.add_argument('--private', action='store_true', help='with --push: only you, or your organisation, can see it')
+    give.add_argument('--license', default='apache-2.0', help='of the weights, as the Hub spells it (apache-2.0)')
     give.set_defaults(command=publish_command)
     words = 'write an ONNX file, and compare its answers to image files with those of the model'
     onnx = commands.add_parser('onnx', help=words, description=words)
@@ -44,7 +50,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('run', metavar='RUN', help='a run folder, a published folder or a checkpoint')
+    parser.add_argument('run', metavar='RUN', help='a run folder, a published folder, a checkpoint, or hf://OWNER/NAME')
     parser.add_argument('--config', help='the config of a checkpoint that has none beside it')
     parser.add_argument('--ema', action='store_true', help='take the averaged weights')
     add_imports(parser)
@@ -68,12 +74,25 @@ def predict_command(args: argparse.Namespace) -> None:
 
 
 def publish_command(args: argparse.Namespace) -> None:
-    """Write a published folder."""
+    """Write a published folder, and push it."""
+    from openmix_dm.export.hub import check_login, push
     from openmix_dm.export.publish import publish
     from openmix_dm.runs.model import open_trained
 
-    publish(open_trained(args.run, args.config, args.ema, device='cpu', imports=args.imports), args.out, args.ema)
-    print(f'published {args.out}; check it by: cd {args.out} && sha256sum -c SHA256SUMS')
+    if args.out is None and args.push is None:
+        raise ConfigError('say where to publish it: --out FOLDER, --push OWNER/NAME, or both')
+    if args.private and args.push is None:
+        raise ConfigError('--private says who can see it on the Hub: it needs --push OWNER/NAME')
+    account = check_login(args.push) if args.push is not None else None
+    trained = open_trained(args.run, args.config, args.ema, device='cpu', imports=args.imports)
+    with tempfile.TemporaryDirectory() as aside:
+        out = args.out or Path(aside, 'published')
+        publish(trained, out, args.ema, args.license, None if args.push is None else f'hf://{args.push}')
+        if args.out is not None:
+            print(f'published {out}; check it by: cd {shlex.quote(str(out))} && sha256sum -c SHA256SUMS')
+        if args.push is not None:
+            address = push(out, args.push, args.private, f'Published by openmix_dm {__version__}')
+            print(f'pushed as {account}, licence {args.license}; load it by: openmix_dm.load({str(address)!r})')
 
 
 def onnx_command(args: argparse.Namespace) -> None:

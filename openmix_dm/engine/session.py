@@ -19,6 +19,7 @@ from openmix_dm.launch.signals import stop_request
 from openmix_dm.runs.checkpoints import CheckpointStore, load_file, usable
 from openmix_dm.runs.folder import BOARD, CONFIG, RunFolder
 from openmix_dm.runs.lock import locked
+from openmix_dm.runs.records import ENOUGH_FOR_MEDIAN
 from openmix_dm.utils.dist import decide_together, wait_for_all
 
 
@@ -101,7 +102,7 @@ def closing_words(config: Config, folder: RunFolder) -> str:
 
 def accuracy_words(final: Mapping[str, float], validations: int) -> str:
     """Say the last and the best top-1; the median of ten only where these ten are not most of the training."""
-    median = f', median of the last 10 {final["median_last10"]:.2f} %' if validations >= 20 else ''
+    median = f', median of the last 10 {final["median_last10"]:.2f} %' if validations >= ENOUGH_FOR_MEDIAN else ''
     return f'top-1 {final["last"]:.2f} % (best {final["best"]:.2f} %{median})'
 
 

@@ -16,9 +16,8 @@ from openmix_dm.config.plain import building_from
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import CheckpointError, ConfigError, Failure
 from openmix_dm.registry import DATASETS, TRANSFORMS
+from openmix_dm.runs.hub_snapshot import FACTS
 from openmix_dm.runs.model import open_trained
-
-CARD = 'model.json'  # of a published model
 
 
 class LoadedModel(NamedTuple):
@@ -36,7 +35,7 @@ def load(
     device: str | torch.device | None = None,
     imports: Sequence[str] = (),
 ) -> LoadedModel:
-    """Load a run folder, a published folder or a checkpoint; see openmix_dm.load."""
+    """Load a run folder, a published folder, a checkpoint or a model on the Hub; see openmix_dm.load."""
     trained = open_trained(place, config, ema, device=device, imports=imports)
     with building_from(trained.config.filename, given=config is not None):
         classes = class_names(trained.config, trained.model, trained.checkpoint.parent)
@@ -44,13 +43,13 @@ def load(
 
 
 def class_names(config: Config, model: nn.Module, folder: Path) -> list[str]:
-    """Return names from the card of a published model, from the data set if it is there, or plain numbers."""
+    """Return names from the facts of a published model, from the data set if it is there, or plain numbers."""
     outputs = model.head.num_classes  # type: ignore[union-attr]
-    names = _names_on_card(folder / CARD) or _names_of_data(config) or []
+    names = _published_names(folder / FACTS) or _names_of_data(config) or []
     return names if len(names) == outputs else [str(label) for label in range(outputs)]  # type: ignore[arg-type]
 
 
-def _names_on_card(path: Path) -> list[str] | None:
+def _published_names(path: Path) -> list[str] | None:
     try:
         return [str(name) for name in json.loads(path.read_text()).get('classes', [])]
     except FileNotFoundError:
@@ -109,7 +108,7 @@ class ImageTransform:
     @property
     def mean_and_std(self) -> tuple[list[float], list[float]]:
         """What bytes are normalised by, in units of [0, 1]: (bytes / 255 - mean) / std."""
-        images = getattr(self.preprocessor, 'images', self.preprocessor)  # that of streams holds it
+        images: Any = getattr(self.preprocessor, 'images', self.preprocessor)  # that of streams holds it
         if not hasattr(images, 'mean'):  # the network takes bytes as they are
             return [0.0] * 3, [1 / 255] * 3
         return (images.mean / 255).flatten().tolist(), (images.std / 255).flatten().tolist()

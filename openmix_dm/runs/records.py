@@ -15,6 +15,7 @@ from openmix_dm.utils.files import Dispensable, append_plainly, read_plainly, wr
 METRICS = 'metrics.jsonl'
 CHECK = 'crc'  # the last entry of a line: the crc32 of all that is before it
 MOST = 2**32  # bytes of a file
+ENOUGH_FOR_MEDIAN = 20  # validations: the last ten are then not most of a training, and their median can be told
 Record = dict[str, Any]
 
 

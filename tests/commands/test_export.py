@@ -11,7 +11,7 @@ import pytest
 import torch
 from export.test_loaded_model import write_digit
 from PIL import Image
-from support.trained_runs import digits_run, vit_run
+from support.trained_runs import digits_run, published_copy, vit_run
 
 import openmix_dm
 from openmix_dm.commands.export import main
@@ -49,7 +49,8 @@ def test_predict_folders_and_files(pictures, tmp_path, capsys):
 def test_publish_is_whole_and_safe(tmp_path, capsys):
     out = tmp_path / 'published'
     assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {'model.safetensors', 'config.py', 'model.json', 'SHA256SUMS'}
+    files = {'model.safetensors', 'config.py', 'model.json', 'README.md', 'training_curve.png', 'SHA256SUMS'}
+    assert {path.name for path in out.iterdir()} == files
     subprocess.run(['sha256sum', '-c', 'SHA256SUMS'], cwd=out, check=True, capture_output=True)
     assert len({path.stat().st_mode for path in out.iterdir()}) == 1  # those of a library are read by all who read ours
     card = json.loads((out / 'model.json').read_text())
@@ -63,12 +64,13 @@ def test_publish_is_whole_and_safe(tmp_path, capsys):
     assert 'nothing is overwritten' in capsys.readouterr().err
     again = tmp_path / 'again'
     assert main(['publish', str(out), '--out', str(again)]) == 0  # a published model can be published
+    for name in ('config.py', 'model.json', 'training_curve.png'):  # with its numbers and its curve
+        assert (again / name).read_bytes() == (out / name).read_bytes()
 
 
-@pytest.mark.parametrize('name', ['model.safetensors', 'config.py', 'model.json'])
+@pytest.mark.parametrize('name', ['model.safetensors', 'config.py', 'model.json', 'README.md'])
 def test_a_changed_file_is_refused(name, tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     with (out / name).open('ab') as file:
         file.write(b' ')
     with pytest.raises(CheckpointError, match='not the file that was published'):
@@ -228,8 +230,7 @@ def flip(path, place=-5):
     ],
 )
 def test_a_published_folder_is_whole_or_refused(spoil, said, tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     (out / '.DS_Store').write_text('left by a file manager')
     openmix_dm.load(out)
     spoil(out)
@@ -243,8 +244,7 @@ def drop_line(path, name):
 
 
 def test_published_weights_carry_a_hash_too(tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     alone = tmp_path / 'alone.safetensors'
     alone.write_bytes((out / 'model.safetensors').read_bytes())
     openmix_dm.load(alone, config=out / 'config.py')
