@@ -46,6 +46,11 @@ def make_parser() -> argparse.ArgumentParser:
     onnx.add_argument('--out', type=Path, required=True, help='a file that ends in .onnx')
     onnx.add_argument('--size', type=int, nargs='+', help='height and width, or one side (as the config tests)')
     onnx.set_defaults(command=onnx_command)
+    words = 'write the weights of a TimmBackbone as a state dict that timm.create_model loads'
+    timm = commands.add_parser('timm', help=words, description=words)
+    _add_model(timm)
+    timm.add_argument('--out', type=Path, required=True, help='a file that ends in .safetensors')
+    timm.set_defaults(command=timm_command)
     return parser
 
 
@@ -112,6 +117,18 @@ def onnx_command(args: argparse.Namespace) -> None:
         f'wrote {args.out}: images (N, 3, {height}, {width}), normalised as its metadata say -> logits; largest '
         f'difference {worst:.1e}'
     )
+
+
+def timm_command(args: argparse.Namespace) -> None:
+    """Write a state dict for timm."""
+    from openmix_dm.export.for_timm import export_timm
+    from openmix_dm.runs.model import open_trained
+
+    if args.out.suffix != '.safetensors':
+        raise ConfigError(f'--out must end in .safetensors, got {args.out}')
+    _check_parent(args.out)
+    trained = open_trained(args.run, args.config, args.ema, device='cpu', imports=args.imports)
+    print(f'wrote {args.out}; load it by: {export_timm(trained, args.out)}')
 
 
 def _size(given: Sequence[int] | None, transform: 'object') -> tuple[int, int]:

@@ -87,7 +87,7 @@ def _head(facts: dict[str, Any], config: Config, license: str) -> str:
     from huggingface_hub import EvalResult, ModelCardData
 
     final, (shown, on_hub) = facts['metrics'].get('final') or {}, data_of(config)
-    told = {
+    told: dict[str, Any] = {
         'task_type': 'image-classification', 'dataset_name': shown, 'dataset_type': on_hub, 'metric_type': 'accuracy'
     }  # fmt: skip
     results = [
