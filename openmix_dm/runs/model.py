@@ -81,10 +81,21 @@ def build_lone_model(config: Config) -> nn.Module:
         try:
             return build_model(config)
         except ConfigError as error:
-            modules = (config.get('custom_imports') or {}).get('imports')
-            named = f'imports={modules} to openmix_dm.load, or --import {" ".join(modules)}' if modules else ''
-            hint = f'; it was trained with {", ".join(modules)}: if you trust that, give {named}' if modules else ''
-            raise ConfigError(f'{error}{hint}') from None
+            raise ConfigError(f'{error}{_import_hint(config, str(error))}') from None
+
+
+def _import_hint(config: Config, said: str) -> str:
+    """Say how what a config names is had from a package, or a config, of the user's own: a folder imports nothing."""
+    modules = (config.get('custom_imports') or {}).get('imports')
+    if modules:
+        named = f'imports={modules} to openmix_dm.load, or --import {" ".join(modules)}'
+        return f'; it was trained with {", ".join(modules)}: if you trust that, give {named}'
+    if 'is not in the' not in said:  # mmengine's words for a name that nobody has registered
+        return ''
+    return (
+        "; if it is of your own, name what registers it: imports=['PACKAGE'] or config='FILE.py' of openmix_dm.load, "
+        '--import PACKAGE or --config FILE.py of a command'
+    )
 
 
 def best_device() -> torch.device:
