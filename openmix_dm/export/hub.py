@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from openmix_dm.errors import ConfigError
-from openmix_dm.utils.hub_access import LOG_IN, HubAddress, asking_hub, check_repo
+from openmix_dm.runs.hub_access import LOG_IN, HubAddress, asking_hub, check_repo
 from openmix_dm.version import __version__
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from openmix_dm.errors import CheckpointError
 from openmix_dm.runs.folder import CONFIG
-from openmix_dm.utils.hub_access import asking_hub, read_address
+from openmix_dm.runs.hub_access import asking_hub, read_address
 from openmix_dm.version import __version__
 
 WEIGHTS, FACTS, SUMS = 'model.safetensors', 'model.json', 'SHA256SUMS'  # in a published folder, beside CONFIG

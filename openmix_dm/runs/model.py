@@ -16,9 +16,9 @@ from openmix_dm.errors import CheckpointError, ConfigError, first_line
 from openmix_dm.registry import MODELS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, usable, warn_unverified, weights_in
 from openmix_dm.runs.folder import CONFIG, RunFolder, warn
+from openmix_dm.runs.hub_access import is_address
 from openmix_dm.runs.hub_snapshot import LOADED, SUMS, WEIGHTS, fetch
 from openmix_dm.utils.files import read_plainly, sha256_of
-from openmix_dm.utils.hub_access import is_address
 from openmix_dm.utils.tensor_files import CONTENT_SUM, content_hash
 
 
