@@ -176,6 +176,7 @@ def curve_picture(records: Sequence[Record]) -> bytes | None:
             if points:
                 shown = charts.style(number) | ({} if len(points) < 30 else {'marker': ''})
                 axis.plot(list(points), list(points.values()), label=name, **shown)
+        axis.xaxis.get_major_locator().set_params(integer=True)
         charts.finish(axis, title, 'epoch', title)
         charts.add_legend(figure, axis)
     file = io.BytesIO()
