@@ -19,6 +19,7 @@ HUGGING_FACE = [
     'datasets>=4.0',
     'pyarrow>=15',
 ]  # for HuggingFaceImages and `data pack`; older ones run scripts of data sets
+LIGHTNING = ['lightning>=2.4']  # for docs/examples/lightning_module.py alone
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 BESIDE = ('configs', 'tools', 'tests', 'docs')  # folders of the source distribution that are no part of the package
 
@@ -122,7 +123,7 @@ setup(
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for imdecode_backend='simplejpeg'
         'turbojpeg': ['PyTurboJPEG>=1.7'],  # for imdecode_backend='turbojpeg'; needs the library libturbojpeg
-        'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE],
+        'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE, *LIGHTNING],
         'export': EXPORT,
         'track': TRACK,
         'metrics': METRICS,

@@ -51,13 +51,13 @@ def load(
     device: str | None = None,
     imports: _Sequence[str] = (),
 ) -> 'LoadedModel':
-    """Load a run folder (its newest checkpoint), a published folder or a checkpoint.
+    """Load a run folder (its newest checkpoint), a published folder, a checkpoint or a model on the Hugging Face Hub.
 
     Returns (model, transform, classes): `model(transform('cat.jpg')[None])` are the logits of `classes`. Nothing in the
     folder is run as code.
 
     Args:
-        place: the folder or the file.
+        place: the folder, the file, or hf://OWNER/NAME, hf://OWNER/NAME@REVISION.
         config: a config file, run as Python; without it the config.py beside the weights is read as plain data.
             Default: None.
         ema: take the averaged weights. Default: False.

@@ -47,7 +47,7 @@ class DistributedError(Failure):
 
 
 class ResourceError(Failure):
-    """A disk is full, a folder cannot be written, or memory has run out."""
+    """A disk is full, a folder cannot be written, memory has run out, or a server cannot be reached."""
 
     exit_code = 7
     cause = 'resources'

@@ -4,16 +4,54 @@ The convention: `lam` and `mask` weigh the OWN side, a. Sample i shows `lam[i]` 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import Any, Literal, Protocol, Self
 
 import torch
 from torch import Tensor
 
 
+class Movable:
+    """Move the tensors of a dataclass as one would move one tensor: by these names loops and data loaders ask for it.
+
+    torch's DataLoader pins what has `pin_memory`, Lightning moves what has `to`.
+    """
+
+    def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Self:
+        """Return it on a device; where it is there already, tensors are not copied."""
+        return self._changed(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> Self:
+        """Return it in pinned memory, out of which `to(device, non_blocking=True)` does not wait."""
+        return self._changed(lambda tensor: tensor.pin_memory())
+
+    def _changed(self, change: Callable[[Tensor], Tensor]) -> Self:
+        done: dict[int, Tensor] = {}  # one tensor stays one: y_a is y_b says that nothing was mixed
+
+        def once(tensor: Tensor) -> Tensor:
+            if id(tensor) not in done:
+                done[id(tensor)] = change(tensor)
+            return done[id(tensor)]
+
+        return _change_tensors(self, once)
+
+
+def _change_tensors(data: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(data, Tensor):
+        return change(data)
+    if isinstance(data, Movable):
+        names = [each.name for each in fields(data)]  # type: ignore[arg-type]
+        return replace(data, **{name: _change_tensors(getattr(data, name), change) for name in names})  # type: ignore[type-var]
+    if isinstance(data, dict):
+        return {key: _change_tensors(inner, change) for key, inner in data.items()}
+    if isinstance(data, tuple):
+        return tuple(_change_tensors(inner, change) for inner in data)
+    return data
+
+
 @dataclass(frozen=True)
-class MixTarget:
+class MixTarget(Movable):
     """Say "lam[i] of class y_a[i], the rest of class y_b[i]".
 
     A pair, not a dense row: the decoupled losses need to know who is a, who is b, and whether both are one class. Two
@@ -99,7 +137,7 @@ class AfterForward:
 
 
 @dataclass(frozen=True)
-class FurtherBatch:
+class FurtherBatch(Movable):
     """A batch that the model is trained on besides the mixed one, such as the images as they were."""
 
     name: str  # its loss is called loss_<name>
@@ -125,7 +163,7 @@ class MixedPair:
 
 
 @dataclass(frozen=True)
-class MixedBatch:
+class MixedBatch(Movable):
     """Hold a mixed batch and all that is still to be done to it."""
 
     inputs: Tensor
@@ -145,6 +183,23 @@ class MixedBatch:
             raise ValueError('the partners of these samples are no rows of the batch: see `partners`')
         return self.make_index()
 
+    @property
+    def left_to_do(self) -> str:
+        """What the model that runs on the batch is to do to it; '' where it is mixed and labelled already."""
+        inside = '' if self.hidden is None else f'it is to be mixed after {self.hidden.stage!r} of the network'
+        return inside or ('' if self.after is None else 'its labels are to be made of what the network says')
+
+    def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Self:
+        """Return it on a device; one that is still to be finished stays where it was made."""
+        goal, here = torch.device(device), self.inputs.device
+        if self.left_to_do and not (goal.type == here.type and goal.index in (None, here.index)):
+            raise ValueError(
+                f'this batch cannot be moved from {here} to {goal}: {self.left_to_do}; move images and labels, and mix '
+                'them there'
+            )
+        moved = super().to(device, non_blocking)
+        return replace(moved, make_index=partial(_moved_index, self.make_index, device))
+
     def finish(self, outputs: Outputs) -> tuple[MixTarget, dict[str, Tensor]]:
         """Return the target and further losses, now that the model has run on the batch."""
         if self.after is None:
@@ -152,6 +207,10 @@ class MixedBatch:
         finished = self.after.finish(outputs)
         target = self.target if finished.lam is None else replace(self.target, lam=finished.lam)
         return target, finished.losses
+
+
+def _moved_index(make_index: Callable[[], Tensor], device: torch.device | str | int) -> Tensor:
+    return make_index().to(device)
 
 
 class Probe(Protocol):

@@ -29,6 +29,7 @@ INDIRECT = {
     'onnxscript': 'torch.onnx.export',
 }
 TOOLS = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy'}  # of the tests
+EXAMPLES = {'lightning': 'lightning_module.py'}  # what a script of docs/examples imports, and nothing else here
 SOURCES = {path: path.read_text() for path in sorted((ROOT / 'openmix_dm').rglob('*.py'))}
 
 
@@ -70,10 +71,17 @@ def test_all_that_is_imported_is_declared(declared):
 
 def test_all_that_is_declared_is_used(declared):
     needed, extras = declared
-    unused = (needed | extras) - imported() - TOOLS
+    unused = (needed | extras) - imported() - TOOLS - {*EXAMPLES}
     assert unused <= {*INDIRECT}
     for name in unused:
         assert any(INDIRECT[name] in source for source in SOURCES.values()), name
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_what_only_an_example_needs_is_imported_there(name, declared):
+    needed, extras = declared
+    assert name in extras - needed - imported()
+    assert f'import {name}' in (ROOT / 'docs' / 'examples' / EXAMPLES[name]).read_text()
 
 
 def test_nothing_is_declared_twice(declared):

@@ -141,7 +141,7 @@ def _check_name(name: str) -> None:
 
 
 @cache
-def _accepted_options(name: str) -> frozenset[str]:
+def accepted_options(name: str) -> frozenset[str]:
     """Read from its class what a model takes; on the meta device this costs neither memory nor random numbers."""
     import timm
 
@@ -154,7 +154,7 @@ def _accepted_options(name: str) -> frozenset[str]:
 def _create(name: str, drop_path_rate: float, img_size: int | tuple[int, int] | None, options: dict[str, Any]) -> Any:
     import timm
 
-    accepted = _accepted_options(name)
+    accepted = accepted_options(name)
     if drop_path_rate and 'drop_path_rate' not in accepted:
         raise ValueError(f'drop_path_rate: expected 0 for {name}, which has no stochastic depth, got {drop_path_rate}')
     wanted = {'drop_path_rate': drop_path_rate, 'img_size': img_size, 'zero_init_last': False}

@@ -20,7 +20,7 @@ COMMANDS = {
     'data': 'prepare, check or pack a data set',
     'mix': 'draw what a mixer, or what transforms do',
     'analyze': 'FGSM, occlusion, calibration, Grad-CAM, curves, ...',
-    'export': 'use a trained model, or hand it on: predict, publish, onnx',
+    'export': 'use a trained model, or hand it on: predict, publish, onnx, timm',
     'config': 'print a config with all that it inherits, or the names of all (--list)',
     'benchmark': 'measure speed',
     'gpu-check': 'try what only a GPU can show, on this machine',

@@ -1,6 +1,7 @@
 """`openmix_dm.load`: a trained model, its transform and the names of its classes."""
 
 import copy
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,9 +16,8 @@ from openmix_dm.config.plain import building_from
 from openmix_dm.config.resolve import resolve
 from openmix_dm.errors import CheckpointError, ConfigError, Failure
 from openmix_dm.registry import DATASETS, TRANSFORMS
+from openmix_dm.runs.hub_snapshot import FACTS
 from openmix_dm.runs.model import open_trained
-
-CARD = 'model.json'  # of a published model
 
 
 class LoadedModel(NamedTuple):
@@ -35,7 +35,7 @@ def load(
     device: str | torch.device | None = None,
     imports: Sequence[str] = (),
 ) -> LoadedModel:
-    """Load a run folder, a published folder or a checkpoint; see openmix_dm.load."""
+    """Load a run folder, a published folder, a checkpoint or a model on the Hub; see openmix_dm.load."""
     trained = open_trained(place, config, ema, device=device, imports=imports)
     with building_from(trained.config.filename, given=config is not None):
         classes = class_names(trained.config, trained.model, trained.checkpoint.parent)
@@ -43,13 +43,13 @@ def load(
 
 
 def class_names(config: Config, model: nn.Module, folder: Path) -> list[str]:
-    """Return names from the card of a published model, from the data set if it is there, or plain numbers."""
+    """Return names from the facts of a published model, from the data set if it is there, or plain numbers."""
     outputs = model.head.num_classes  # type: ignore[union-attr]
-    names = _names_on_card(folder / CARD) or _names_of_data(config) or []
+    names = _published_names(folder / FACTS) or _names_of_data(config) or []
     return names if len(names) == outputs else [str(label) for label in range(outputs)]  # type: ignore[arg-type]
 
 
-def _names_on_card(path: Path) -> list[str] | None:
+def _published_names(path: Path) -> list[str] | None:
     try:
         return [str(name) for name in json.loads(path.read_text()).get('classes', [])]
     except FileNotFoundError:
@@ -82,8 +82,10 @@ class ImageTransform:
     (crops, 3, H, W) where the config tests by several crops.
     """
 
-    def __init__(self, steps: Sequence[Step], preprocessor: nn.Module | None) -> None:
-        self.steps = list(steps)
+    def __init__(
+        self, steps: Sequence[Step], preprocessor: nn.Module | None, configs: Sequence[dict[str, Any]] = ()
+    ) -> None:
+        self.steps, self.configs = list(steps), list(configs)
         self.preprocessor = None if preprocessor is None else copy.deepcopy(preprocessor).cpu()
 
     def __call__(self, image: Any) -> Tensor:
@@ -102,6 +104,14 @@ class ImageTransform:
         if self.preprocessor is None:
             return batch.float()
         return self.preprocessor({'inputs': batch}, training=False)['inputs']
+
+    @property
+    def mean_and_std(self) -> tuple[list[float], list[float]]:
+        """What bytes are normalised by, in units of [0, 1]: (bytes / 255 - mean) / std."""
+        images: Any = getattr(self.preprocessor, 'images', self.preprocessor)  # that of streams holds it
+        if not hasattr(images, 'mean'):  # the network takes bytes as they are
+            return [0.0] * 3, [1 / 255] * 3
+        return (images.mean / 255).flatten().tolist(), (images.std / 255).flatten().tolist()
 
 
 def read_pixels(image: Any) -> np.ndarray:
@@ -125,39 +135,49 @@ def transform_of(config: Config, model: nn.Module) -> ImageTransform:
         raise ConfigError(
             f'{config.filename} has neither a test_dataloader nor a val_dataloader to take transforms from'
         )
-    return ImageTransform(_steps(loader.dataset), getattr(model, 'data_preprocessor', None))
+    steps = _steps(loader.dataset)
+    return ImageTransform(
+        [step for _, step in steps], getattr(model, 'data_preprocessor', None), [config for config, _ in steps]
+    )
 
 
-def _steps(dataset: Config) -> list[Step]:
-    """Return transforms of one array: those of image files, or a resize to the size that small images have."""
+def _steps(dataset: Config) -> list[tuple[dict[str, Any], Step]]:
+    """Return transforms of one array with their configs: those of image files, or a resize to the size of small images.
+
+    Those that draw, such as random flips, are left out.
+    """
     from openmix_dm.datasets.image_files import DecodedImages, take_batches
 
     cls = DATASETS.get(dataset.type)
     if cls is None:
         raise ConfigError(f'there is no data set {dataset.type!r}; import the module that registers it first')
-    built = [TRANSFORMS.build(transform) for transform in dataset.get('transforms', ())]
-    if issubclass(cls, DecodedImages) and not take_batches(built):
-        return [step for step in built if not getattr(step, 'needs_draws', False)]
+    built = [(_with_defaults(transform), TRANSFORMS.build(transform)) for transform in dataset.get('transforms', ())]
+    if issubclass(cls, DecodedImages) and not take_batches([step for _, step in built]):
+        return [(config, step) for config, step in built if not getattr(step, 'needs_draws', False)]
     size = image_size(dataset, cls)
-    square = [] if size is None else [_square(size)]
-    return square + [_of_one(step) for step in built if not getattr(step, 'needs_draws', True)]
+    square = [] if size is None else _square(size)
+    return square + [(config, _of_one(step)) for config, step in built if not getattr(step, 'needs_draws', True)]
+
+
+def _with_defaults(config: Any) -> dict[str, Any]:
+    """Return the config of a transform with what it leaves to defaults: whoever reads it may not have our code."""
+    values = dict(config)
+    parameters = inspect.signature(TRANSFORMS.get(config['type']) or dict).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    return {'type': values.pop('type'), **defaults, **values}
 
 
 def image_size(dataset: Config, cls: Any) -> int | None:
     """Return the pixels of a side that the images of a data set have, None if it does not say."""
-    import inspect
-
     given = dataset.get('size')
     default = inspect.signature(cls).parameters.get('size')
     return given or (default.default if default is not None else getattr(cls, 'image_size', None))
 
 
-def _square(size: int) -> Step:
-    """Return a transform that cuts the largest central square out and resizes it."""
-    from openmix_dm.datasets.transforms.image import CenterCrop, ResizeShortEdge
-
-    crop, resize = CenterCrop(size), ResizeShortEdge(size)
-    return lambda image: crop(resize(image))
+def _square(size: int) -> list[tuple[dict[str, Any], Step]]:
+    """Return transforms that cut the largest central square out and resize it."""
+    wanted = ({'type': 'ResizeShortEdge', 'size': size}, {'type': 'CenterCrop', 'size': size})
+    return [(_with_defaults(config), TRANSFORMS.build(config)) for config in wanted]
 
 
 def _of_one(step: Callable[[Tensor, Any], Tensor]) -> Step:

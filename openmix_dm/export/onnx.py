@@ -1,6 +1,10 @@
-"""ONNX with the normalisation inside, compared number by number with what `openmix_dm.load` answers to image files."""
+"""ONNX that takes what the transform of `openmix_dm.load` gives, and says in its metadata how others make that.
+
+It is compared number by number with what `openmix_dm.load` answers to image files.
+"""
 
 import importlib.util
+import json
 import logging
 import tempfile
 import warnings
@@ -14,27 +18,26 @@ from torch import Tensor, nn
 
 from openmix_dm.errors import ConfigError, NumericError
 from openmix_dm.export.loaded_model import LoadedModel, read_pixels
+from openmix_dm.version import __version__
 
 NEEDED = ('onnx', 'onnxscript', 'onnxruntime')
+INPUT = (
+    'float32 RGB images (N, 3, height, width) of size, after transforms: (bytes / 255 - mean) / std for each channel, '
+    'as the transform of openmix_dm.load gives them'
+)
 TOLERANCE = 1e-3  # largest difference of a logit that is accepted, relative to the largest logit
 
 
-class FromPixels(nn.Module):
-    """Take images in [0, 1] and give logits."""
-
-    mean: Tensor
-    std: Tensor
+class ToLogits(nn.Module):
+    """Take normalised images and give logits."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.backbone, self.head = model.backbone, model.head
-        preprocessor = getattr(model.data_preprocessor, 'images', model.data_preprocessor)  # that of streams holds it
-        self.register_buffer('mean', preprocessor.mean / 255)
-        self.register_buffer('std', preprocessor.std / 255)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return logits."""
-        return self.head(self.backbone((images - self.mean) / self.std))
+        return self.head(self.backbone(images))
 
 
 def check_installed() -> None:
@@ -45,13 +48,14 @@ def check_installed() -> None:
 
 
 def export_onnx(loaded: LoadedModel, out: Path, height: int, width: int) -> float:
-    """Write `out` (images (N, 3, height, width) in [0, 1] -> logits, any N) and return its largest difference.
+    """Write `out` (normalised images (N, 3, height, width) -> logits, any N) and return its largest difference.
 
     What does not answer as the model does is not written.
     """
     unchecked = out.with_name(f'{out.stem}.unchecked.onnx')
     try:
-        _write(FromPixels(loaded.model).cpu().eval(), unchecked, height, width)
+        _write(ToLogits(loaded.model).cpu().eval(), unchecked, height, width)
+        _describe(unchecked, metadata(loaded, height, width))
         worst = compare(loaded, unchecked, height, width)
         unchecked.replace(out)
     finally:
@@ -76,22 +80,48 @@ def _write(network: nn.Module, path: Path, height: int, width: int) -> None:
         noise.setLevel(level)
 
 
+def metadata(loaded: LoadedModel, height: int, width: int) -> dict[str, str]:
+    """Say how an image becomes the input, and what the outputs are called: all values are JSON."""
+    mean, std = loaded.transform.mean_and_std
+    values = {
+        'openmix_dm': __version__,
+        'classes': loaded.classes,
+        'input': INPUT,
+        'size': [height, width],
+        'transforms': loaded.transform.configs,
+        'mean': mean,
+        'std': std,
+        'output': 'logits, (N, classes)',
+    }
+    return {name: json.dumps(value, default=str) for name, value in values.items()}
+
+
+def _describe(path: Path, properties: dict[str, str]) -> None:
+    import onnx
+
+    model = onnx.load(str(path))
+    onnx.helper.set_model_props(model, properties)
+    onnx.save(model, str(path))
+
+
 def compare(loaded: LoadedModel, path: Path, height: int, width: int) -> float:
     """Ask both about image files, one by one and all at once; refuse logits that differ.
 
-    The model is asked as everybody asks it: file, transform, model. So a mistake of the wrapper that the ONNX file was
-    made of shows, which a comparison with the wrapper would not.
+    The model is asked as everybody asks it: file, transform, model. The ONNX file is asked as its own metadata say. So
+    a mistake of the wrapper that it was made of shows, and one in what it says about its input.
     """
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path), providers=['CPUExecutionProvider'])
+    said = {name: json.loads(value) for name, value in session.get_modelmeta().custom_metadata_map.items()}
+    mean, std = (np.asarray(said[name], np.float32)[:, None, None] for name in ('mean', 'std'))
     with tempfile.TemporaryDirectory() as folder:
         asked = list(_ask(loaded, write_images(Path(folder), height, width), (height, width)))
     expected = torch.cat([logits for _, logits in asked]).numpy()
     batches = [[pixels] for pixels, _ in asked] + [[pixels for pixels, _ in asked]]
     answers = []
     for batch in batches:
-        (found,) = session.run(None, {'images': torch.cat(batch).numpy() / np.float32(255)})
+        (found,) = session.run(None, {'images': (torch.cat(batch).numpy() / np.float32(255) - mean) / std})
         answers.append(found.reshape(len(batch), -1, found.shape[-1]).mean(axis=1))  # over crops, if there are any
     difference = np.abs(np.concatenate(answers) - np.concatenate([expected, expected])).max()
     worst = float(difference / max(np.abs(expected).max(), 1e-6))
@@ -104,7 +134,7 @@ def compare(loaded: LoadedModel, path: Path, height: int, width: int) -> float:
 
 
 def _ask(loaded: LoadedModel, files: list[Path], size: tuple[int, int]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield what the ONNX file is to take of each file, (1 or crops, 3, H, W) of 0..255, and the model's logits."""
+    """Yield the pixels of each file before they are normalised, (1 or crops, 3, H, W) of 0..255, and the logits."""
     model, transform, _ = loaded
     for number, file in enumerate(files):
         pixels = transform.pixels(file)

@@ -1,10 +1,11 @@
 """What every loss over mixed labels has in common."""
 
 from collections.abc import Collection
+from typing import Any
 
 from torch import Tensor, nn
 
-from openmix_dm.structures import MixTarget
+from openmix_dm.structures import MixedBatch, MixTarget
 
 
 class MixLoss(nn.Module):
@@ -16,8 +17,12 @@ class MixLoss(nn.Module):
 
     label_fields: frozenset[str] = frozenset()  # of MixTarget's 'lam_b' and 'rows_b', those that it makes use of
 
-    def forward(self, logits: Tensor, target: MixTarget, weight: Tensor | None = None) -> Tensor:
-        """Return the mean over the batch of weight times the loss of each sample."""
+    def forward(self, logits: Tensor, target: MixTarget | Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean over the batch of weight times the loss of each sample.
+
+        Class numbers (N,) in place of a target mean images that were not mixed, as in torch's own losses.
+        """
+        target = as_target(target)
         self.check_target(target)
         losses = self.per_sample(logits, target)
         losses = losses if weight is None else losses * weight
@@ -55,6 +60,24 @@ class MixLoss(nn.Module):
     def describe_target(self, lam: float) -> str:
         """Say what the loss makes of lam where that is not lam itself, for pictures of mixed samples."""
         return ''
+
+
+def as_target(labels: Any) -> MixTarget:
+    """Return mixed labels as they are, and class numbers (N,) in their form; refuse anything else."""
+    if isinstance(labels, MixTarget):
+        return labels
+    if isinstance(labels, Tensor) and labels.dim() == 1 and not labels.is_floating_point() and not labels.is_complex():
+        return MixTarget.hard(labels.long())
+    if isinstance(labels, MixedBatch):
+        got = 'the whole batch: give batch.target'
+    elif isinstance(labels, Tensor):
+        got = f'a tensor of {labels.dtype} and shape {tuple(labels.shape)}'
+    else:
+        got = type(labels).__name__
+    raise TypeError(
+        'the target must be a MixTarget, as mixer(images, labels).target is, or class numbers of shape (N,), which '
+        f'mean MixTarget.hard(labels); got {got}'
+    )
 
 
 def _refusal(loss: MixLoss, field: str) -> str:

@@ -4,6 +4,7 @@ from openmix_dm.mixers.alignmixup import AlignMixup
 from openmix_dm.mixers.attentivemix import AttentiveMix
 from openmix_dm.mixers.automix import AdAutoMix, AutoMix, SAMix
 from openmix_dm.mixers.base import MaskMixer, Mixer
+from openmix_dm.mixers.collate import MixCollate
 from openmix_dm.mixers.cutmix import CutMix
 from openmix_dm.mixers.fmix import FMix
 from openmix_dm.mixers.gridmix import GridMix
@@ -34,6 +35,7 @@ __all__ = [
     'GuidedMixup',
     'ManifoldMix',
     'MaskMixer',
+    'MixCollate',
     'MixPro',
     'Mixer',
     'Mixup',

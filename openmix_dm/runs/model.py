@@ -1,6 +1,6 @@
 """Models from configs, and trained ones from their folders or files."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from openmix_dm.errors import CheckpointError, ConfigError, first_line
 from openmix_dm.registry import MODELS
 from openmix_dm.runs.checkpoints import CheckpointStore, fill_model, load_file, usable, warn_unverified, weights_in
 from openmix_dm.runs.folder import CONFIG, RunFolder, warn
+from openmix_dm.runs.hub_access import is_address
+from openmix_dm.runs.hub_snapshot import LOADED, SUMS, WEIGHTS, fetch
 from openmix_dm.utils.files import read_plainly, sha256_of
 from openmix_dm.utils.tensor_files import CONTENT_SUM, content_hash
-
-WEIGHTS, SUMS = 'model.safetensors', 'SHA256SUMS'  # in a published folder
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ def open_trained(
     device: str | torch.device | None = None,
     imports: Sequence[str] = (),
 ) -> TrainedModel:
-    """Load a run folder (its newest good checkpoint), a published folder, or a checkpoint file.
+    """Load a run folder (its newest good checkpoint), a published folder, a checkpoint file, or a model on the Hub.
 
     Args:
-        place: the folder or the file.
+        place: the folder, the file, or hf://OWNER/NAME[@REVISION].
         config: a config file, run as Python; without it the config.py beside the weights is read as plain data, so that
             nothing in a folder of unknown origin can run. Default: None.
         ema: take the averaged weights. Default: False.
@@ -54,7 +54,7 @@ def open_trained(
     """
     check_device(device)
     import_packages(imports)
-    folder, path, weights = _find_weights(Path(place), ema)
+    folder, path, weights = _find_weights(place, ema)
     read = _config_beside(folder, path, imports) if config is None else load_config(config)
     merge_options(read, options)
     if options:
@@ -119,8 +119,13 @@ def best_device() -> torch.device:
     return torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
-def _find_weights(place: Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]]:
+def _find_weights(place: str | Path, ema: bool) -> tuple[Path, Path, dict[str, Tensor]]:
     """Return the folder, the file and its weights."""
+    if is_address(place):
+        folder = fetch(place)
+        check_sums(folder, LOADED)
+        return folder, folder / WEIGHTS, _read_file(folder / WEIGHTS, ema)
+    place = Path(place)
     if place.is_dir():
         if (place / WEIGHTS).is_file():
             check_sums(place)
@@ -174,10 +179,14 @@ def _config_beside(folder: Path, path: Path, imports: Sequence[str]) -> Config:
     return config
 
 
-def check_sums(folder: Path) -> None:
+def check_sums(folder: Path, among: Collection[str] | None = None) -> None:
     """Refuse a published folder whose files are not those that were published: all of them, and no others.
 
-    Names that start with a dot are nobody's business here: file managers and downloads leave such files.
+    Names that start with a dot are nobody's business here: file managers, downloads and the Hub leave such files.
+
+    Args:
+        folder: the folder.
+        among: the names that are looked at, where only these are downloaded and read. Default: None, for all.
     """
     try:
         lines = read_plainly(folder / SUMS, follow=True).decode().splitlines()
@@ -187,6 +196,8 @@ def check_sums(folder: Path) -> None:
         raise CheckpointError(f'{folder / SUMS} cannot be read: {error}') from None
     sums = {name: expected for expected, _, name in (line.partition('  ') for line in lines)}
     there = {path.name for path in folder.iterdir() if not path.name.startswith('.')} - {SUMS}
+    if among is not None:
+        sums, there = {name: sums[name] for name in sums if name in among}, there & set(among)
     for name in sorted({WEIGHTS, CONFIG, *sums, *there}):
         if name not in there:
             raise CheckpointError(f'{folder / name} is not there: the folder is not whole; publish it again')

@@ -87,6 +87,27 @@ def write_atomically(path: Path, content: str | bytes, sync: bool = True, shared
         raise
 
 
+@contextmanager
+def written_by_name(path: Path) -> Iterator[Path]:
+    """Give a library that opens files by itself a name to write to; what it has written there becomes `path`, whole.
+
+    Its mode is the one that every new file has here (the umask's), whatever the library gives it: safetensors writes
+    files that nobody else can read.
+    """
+    temporary = path.with_name(f'{path.name}{TEMPORARY}')
+    try:
+        with create_anew(temporary) as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        yield temporary
+        with temporary.open('rb') as file:
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def remove_temporary(folder: Path) -> None:
     """Remove what a crash in the middle of a write left behind."""
     for path in folder.glob(f'*{TEMPORARY}'):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 from export.test_loaded_model import write_digit
-from support.trained_runs import digits_run, vit_run
+from PIL import Image
+from support.trained_runs import digits_run, published_copy, vit_run
 
 import openmix_dm
 from openmix_dm.commands.export import main
@@ -48,8 +49,10 @@ def test_predict_folders_and_files(pictures, tmp_path, capsys):
 def test_publish_is_whole_and_safe(tmp_path, capsys):
     out = tmp_path / 'published'
     assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {'model.safetensors', 'config.py', 'model.json', 'SHA256SUMS'}
+    files = {'model.safetensors', 'config.py', 'model.json', 'README.md', 'training_curve.png', 'SHA256SUMS'}
+    assert {path.name for path in out.iterdir()} == files
     subprocess.run(['sha256sum', '-c', 'SHA256SUMS'], cwd=out, check=True, capture_output=True)
+    assert len({path.stat().st_mode for path in out.iterdir()}) == 1  # those of a library are read by all who read ours
     card = json.loads((out / 'model.json').read_text())
     assert card['classes'] == list('0123456789')
     assert card['metrics']['final']['last'] > 20
@@ -61,12 +64,13 @@ def test_publish_is_whole_and_safe(tmp_path, capsys):
     assert 'nothing is overwritten' in capsys.readouterr().err
     again = tmp_path / 'again'
     assert main(['publish', str(out), '--out', str(again)]) == 0  # a published model can be published
+    for name in ('config.py', 'model.json', 'training_curve.png'):  # with its numbers and its curve
+        assert (again / name).read_bytes() == (out / name).read_bytes()
 
 
-@pytest.mark.parametrize('name', ['model.safetensors', 'config.py', 'model.json'])
+@pytest.mark.parametrize('name', ['model.safetensors', 'config.py', 'model.json', 'README.md'])
 def test_a_changed_file_is_refused(name, tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     with (out / name).open('ab') as file:
         file.write(b' ')
     with pytest.raises(CheckpointError, match='not the file that was published'):
@@ -85,33 +89,58 @@ needs_onnx = pytest.mark.skipif(
 @pytest.mark.slow
 @pytest.mark.parametrize('run', [digits_run, vit_run])
 def test_onnx_answers_as_the_model_does(run, tmp_path, capsys):
+    """One convention: both take what the transform makes of an image file, and the metadata say what that is."""
     import onnxruntime
 
     out = tmp_path / 'model.onnx'
     assert main(['onnx', str(run()), '--out', str(out)]) == 0
-    assert 'images (N, 3, 16, 16) in [0, 1]' in capsys.readouterr().out
-    images = torch.rand(7, 3, 16, 16)
-    model = openmix_dm.load(run(), device='cpu').model
+    assert 'images (N, 3, 16, 16), normalised as its metadata say' in capsys.readouterr().out
+    model, transform, classes = loaded = openmix_dm.load(run(), device='cpu')
+    files = onnx_export.write_images(tmp_path, 23, 31)  # any size: the transform makes 16 x 16 of it
+    images = torch.stack([transform(file) for file in files])
     with torch.no_grad():
-        expected = logits_of(model, images).numpy()
-    (found,) = onnxruntime.InferenceSession(str(out)).run(None, {'images': images.numpy()})
+        expected = model(images).numpy()
+    session = onnxruntime.InferenceSession(str(out))
+    (found,) = session.run(None, {'images': images.numpy()})
     np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+
+    said = {name: json.loads(value) for name, value in session.get_modelmeta().custom_metadata_map.items()}
+    assert said['classes'] == classes
+    assert said['size'] == [16, 16]
+    assert said['transforms'] == [
+        {'type': 'ResizeShortEdge', 'interpolation': 'bilinear', 'size': 16},
+        {'type': 'CenterCrop', 'size': 16},
+    ]
+    by_hand = images_by_hand(files, said)
+    np.testing.assert_allclose(by_hand, images.numpy(), atol=0.02 * np.abs(images.numpy()).max())
+    (found,) = session.run(None, {'images': by_hand})
+    np.testing.assert_allclose(found, expected, atol=0.05 * np.abs(expected).max())
     if run is digits_run:  # a file of another model is found out
-        other = openmix_dm.load(run(), device='cpu')
         with torch.no_grad():
-            other.model.head.fc.bias += 1
+            model.head.fc.bias += 1
         with pytest.raises(NumericError, match='logits differ'):
-            onnx_export.compare(other, out, 16, 16)
+            onnx_export.compare(loaded, out, 16, 16)
+
+
+def images_by_hand(files, said):
+    """What somebody without this package makes of the metadata, with Pillow."""
+    (short, crop), (mean, std) = said['transforms'], (np.array(said[name], np.float32) for name in ('mean', 'std'))
+    images = []
+    for file in files:
+        image = Image.open(file).convert('RGB')
+        scale = short['size'] / min(image.size)
+        size = [max(short['size'], int(side * scale)) for side in image.size]
+        pixels = np.asarray(image.resize(size, Image.Resampling.BILINEAR))
+        top, left = (round((side - crop['size']) / 2) for side in pixels.shape[:2])
+        square = pixels[top : top + crop['size'], left : left + crop['size']]
+        images.append(((square.astype(np.float32) / 255 - mean) / std).transpose(2, 0, 1))
+    return np.stack(images)
 
 
 MISTAKES = {
-    'the mean is added': lambda self, images: self.head(self.backbone((images + self.mean) / self.std)),
-    'nothing is subtracted': lambda self, images: self.head(self.backbone(images / self.std)),
-    'bytes are expected': lambda self, images: self.head(self.backbone((images / 255 - self.mean) / self.std)),
-    'the std is a hundredth off': lambda self, images: self.head(
-        self.backbone((images - self.mean) / (1.01 * self.std))
-    ),
-    'images are upside down': lambda self, images: self.head(self.backbone((images.flip(2) - self.mean) / self.std)),
+    'normalised twice': lambda self, images: self.head(self.backbone((images - 0.3) / 0.4)),
+    'a hundredth off': lambda self, images: self.head(self.backbone(1.01 * images)),
+    'images are upside down': lambda self, images: self.head(self.backbone(images.flip(2))),
 }
 
 
@@ -121,7 +150,7 @@ MISTAKES = {
 def test_a_mistake_of_what_is_exported_is_refused(mistake, tmp_path, capsys, monkeypatch):
     out = tmp_path / 'model.onnx'
     out.write_text('an earlier one')
-    monkeypatch.setattr(onnx_export.FromPixels, 'forward', MISTAKES[mistake])
+    monkeypatch.setattr(onnx_export.ToLogits, 'forward', MISTAKES[mistake])
     assert main(['onnx', str(digits_run()), '--out', str(out)]) == 5
     assert 'does not compute what the model answers to image files' in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ['model.onnx']
@@ -130,10 +159,20 @@ def test_a_mistake_of_what_is_exported_is_refused(mistake, tmp_path, capsys, mon
 
 @needs_onnx
 @pytest.mark.slow
+def test_wrong_words_about_the_input_are_refused(tmp_path, monkeypatch):
+    right = onnx_export.metadata
+    monkeypatch.setattr(onnx_export, 'metadata', lambda *args: {**right(*args), 'mean': '[0.0, 0.0, 0.0]'})
+    with pytest.raises(NumericError, match='logits differ'):
+        onnx_export.export_onnx(openmix_dm.load(digits_run(), device='cpu'), tmp_path / 'model.onnx', 16, 16)
+    assert not (tmp_path / 'model.onnx').exists()
+
+
+@needs_onnx
+@pytest.mark.slow
 def test_onnx_of_another_size_than_the_config_tests(tmp_path, capsys):
     out = tmp_path / 'model.onnx'
     assert main(['onnx', str(digits_run()), '--out', str(out), '--size', '24', '20']) == 0
-    assert 'images (N, 3, 24, 20) in [0, 1]' in capsys.readouterr().out
+    assert 'images (N, 3, 24, 20), normalised' in capsys.readouterr().out
 
 
 @needs_onnx
@@ -191,8 +230,7 @@ def flip(path, place=-5):
     ],
 )
 def test_a_published_folder_is_whole_or_refused(spoil, said, tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     (out / '.DS_Store').write_text('left by a file manager')
     openmix_dm.load(out)
     spoil(out)
@@ -206,8 +244,7 @@ def drop_line(path, name):
 
 
 def test_published_weights_carry_a_hash_too(tmp_path):
-    out = tmp_path / 'published'
-    assert main(['publish', str(digits_run()), '--out', str(out)]) == 0
+    out = published_copy(tmp_path / 'published')
     alone = tmp_path / 'alone.safetensors'
     alone.write_bytes((out / 'model.safetensors').read_bytes())
     openmix_dm.load(alone, config=out / 'config.py')

@@ -7,7 +7,7 @@ import torch
 
 from openmix_dm.losses import ByPolicy, DecoupledBCE, DecoupledCE, MixedBCE, MixedCE, functional
 from openmix_dm.registry import LOSSES
-from openmix_dm.structures import MixTarget
+from openmix_dm.structures import MixedBatch, MixTarget
 
 EXAMPLES = {
     'MixedCE': {},
@@ -128,3 +128,31 @@ def test_the_own_side_of_a_loss():
     assert (one_sided.eta, one_sided.sides, one_sided.label_smoothing, one_sided.lam_eps) == (0.5, 'a', 0.1, 0.01)
     plain = MixedCE()
     assert plain.own_side() is plain
+
+
+@pytest.mark.parametrize('name', registered())
+@pytest.mark.parametrize('kind', [torch.int64, torch.int32, torch.uint8])
+def test_class_numbers_are_labels_of_images_that_were_not_mixed(name, kind):
+    """As torch's own losses take them; for validation, or a step without mixing."""
+    loss, logits, labels = LOSSES.build({'type': name, **EXAMPLES[name]}), torch.randn(8, 5), torch.randint(5, (8,))
+    assert torch.equal(loss(logits, labels.to(kind)), loss(logits, MixTarget.hard(labels)))
+    weight = torch.rand(8)
+    assert torch.equal(loss(logits, labels.to(kind), weight), loss(logits, MixTarget.hard(labels), weight))
+
+
+@pytest.mark.parametrize('name', registered())
+@pytest.mark.parametrize(
+    ('labels', 'said'),
+    [
+        (torch.rand(8, 5), r'float32 and shape \(8, 5\)'),
+        (torch.zeros(8, 1, dtype=torch.long), r'int64 and shape \(8, 1\)'),
+        (torch.rand(8), 'float32'),
+        ([0] * 8, 'list'),
+        (None, 'NoneType'),
+        (MixedBatch(torch.rand(8, 3, 4, 4), MixTarget.hard(torch.zeros(8, dtype=torch.long)), list), 'batch.target'),
+    ],
+)
+def test_labels_of_another_kind_are_refused_by_name(name, labels, said):
+    loss = LOSSES.build({'type': name, **EXAMPLES[name]})
+    with pytest.raises(TypeError, match=rf'MixTarget.hard\(labels\); got .*{said}'):
+        loss(torch.randn(8, 5), labels)

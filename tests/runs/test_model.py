@@ -87,3 +87,11 @@ def test_modules_that_a_config_names_are_not_imported_from_a_folder(copy, tmp_pa
     with pytest.raises(ConfigError, match=r'their_module.*if you trust that.*--import their_module'):
         open_trained(copy)
     assert not (tmp_path / 'marker').exists()
+
+
+def test_a_loss_of_ones_own_says_how_it_is_found(copy):
+    """Where the config says nothing of a package: it was registered by the config file itself, or beside it."""
+    text = (copy / 'config.py').read_text().replace("'MixedCE'", "'MyLoss'")
+    (copy / 'config.py').write_text(text)
+    with pytest.raises(ConfigError, match=r"MyLoss is not in .*config='FILE.py' .*--config FILE.py"):
+        open_trained(copy)

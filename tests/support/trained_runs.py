@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
+from openmix_dm.commands.export import main as publish
 from openmix_dm.commands.train import main
 
 SHORT = ('global_batch_size=200', 'val_dataloader.batch_size=100', 'default_hooks.records.interval=3')
@@ -67,3 +68,15 @@ def _train_backbone(name, backbone) -> Path:
 def _train(path, config, *options) -> Path:
     assert main([str(config), '--work-dir', str(path), '--cfg-options', *SHORT, *options]) == 0
     return path
+
+
+@cache
+def _published() -> Path:
+    path = folder() / 'published'
+    assert publish(['publish', str(digits_run()), '--out', str(path)]) == 0
+    return path
+
+
+def published_copy(out: Path) -> Path:
+    """The digits' run, published: a folder that a test may spoil."""
+    return shutil.copytree(_published(), out)

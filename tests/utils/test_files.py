@@ -1,5 +1,7 @@
 import errno
 import logging
+import os
+import stat
 
 import pytest
 import torch
@@ -9,7 +11,14 @@ from openmix_dm.errors import ResourceError
 from openmix_dm.runs import checkpoints
 from openmix_dm.runs.checkpoints import tensor_bytes
 from openmix_dm.runs.records import RecordFile, to_line
-from openmix_dm.utils.files import Dispensable, be_quiet_when_full
+from openmix_dm.utils.files import (
+    Dispensable,
+    append_plainly,
+    be_quiet_when_full,
+    create_anew,
+    write_atomically,
+    written_by_name,
+)
 
 FULL = OSError(errno.ENOSPC, 'No space left on device')
 
@@ -87,3 +96,46 @@ def test_records_wait_for_room_and_are_all_there_then(tmp_path):
     records.append({'a': 4})
     whole = [to_line({'a': value}).strip() for value in (1, 2, 3, 4)]
     assert file.read_text().splitlines() == ['{"cut o', *whole]
+
+
+@pytest.fixture(params=[0o022, 0o027, 0o077], ids=oct)
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def by_a_library(path):
+    from safetensors.torch import save_file
+
+    with written_by_name(path) as name:
+        save_file({'w': torch.ones(2)}, name)
+
+
+WAYS = {
+    'at once': lambda path: write_atomically(path, 'text'),
+    'at once, by several processes': lambda path: write_atomically(path, b'text', shared=True),
+    'line by line': lambda path: append_plainly(path).close(),
+    'anew': lambda path: create_anew(path).close(),
+    'a checkpoint': lambda path: checkpoints.save_file({'w': torch.ones(2)}, path),
+    'by a library': by_a_library,
+}
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_files_follow_the_umask(way, umask, tmp_path):
+    WAYS[way](tmp_path / 'file')
+    assert stat.S_IMODE((tmp_path / 'file').stat().st_mode) == 0o666 & ~umask
+    assert [path.name for path in tmp_path.iterdir()] == ['file']
+
+
+def test_what_a_library_left_half_written_is_removed_and_the_old_file_stays(tmp_path):
+    (tmp_path / 'file').write_text('old')
+
+    def half(name):
+        name.write_text('half')
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError), written_by_name(tmp_path / 'file') as name:
+        half(name)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ['old']
