@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from mmengine.registry import Registry
 
 from openmix_dm import registry
+from openmix_dm.utils.signatures import arguments_of
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,33 @@ def registered(names: Iterable[str]) -> dict[str, Any]:
 def text_of(page: Page) -> str:
     """Return the Markdown of a page: what there is, and each class with its arguments."""
     targets = registered(page.registries)
-    lines = [f'# {page.title}', '', f'A config names them under {page.where}.', '', '| name | what it does |', '|---|---|']
+    lines = [
+        f'# {page.title}',
+        '',
+        f'A config names them under {page.where}.',
+        '',
+        '| name | what it does |',
+        '|---|---|',
+    ]
     lines += [f'| [`{name}`](#{path_of(target)}) | {first_words(target)} |' for name, target in targets.items()]
     for name, target in targets.items():
         lines += ['', f'::: {path_of(target)}', '    options:', f'      heading: {name}', f'      toc_label: {name}']
+        lines += ['', *foreign_arguments(target)]
     return '\n'.join(lines) + '\n'
 
 
 def path_of(target: Any) -> str:
     """Return where a class is defined, which is also the anchor of its entry."""
     return f'{target.__module__}.{target.__qualname__}'
+
+
+def foreign_arguments(target: Any) -> list[str]:
+    """Name the arguments of a class whose constructor is another package's, which documents them."""
+    owner = next(cls for cls in inspect.getmro(target) if '__init__' in vars(cls))
+    known = [name for name in inspect.signature(target).parameters if name in arguments_of(target).known]
+    if owner.__module__.split('.')[0] == registry.SCOPE or not known:
+        return []
+    return [f'Arguments, those of `{path_of(owner)}`: {", ".join(f"`{name}`" for name in known)}.']
 
 
 def first_words(target: Any) -> str:

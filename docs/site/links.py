@@ -10,9 +10,11 @@ import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+LOG = get_plugin_logger('links')
 LINK = re.compile(r'(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)')
 SHOWN = {'README.md': 'index.md', 'configs/README.md': 'config_names.md'}  # files of the repository, and their pages
 TAKEN_IN = ('configs/README.md',)  # those of them that are written into the site as they are
@@ -56,7 +58,7 @@ def rewrite(text: str, folder: str, repository: str | None, root: Path) -> str:
             here = posixpath.relpath(folder, 'docs') if folder.startswith('docs') else '.'
             return f'[{link["words"]}]({posixpath.relpath(inside, here)}{anchor})'
         if not (root / path).exists():
-            raise FileNotFoundError(f'{folder} links to {target}, which is not in the repository')
+            LOG.warning("A page of '%s' links to '%s', which is not in the repository.", folder, target)
         kind = 'tree' if (root / path).is_dir() else 'blob'
         return f'[{link["words"]}]({repository}/{kind}/HEAD/{path}{anchor})' if repository else link['words']
 

@@ -63,7 +63,9 @@ def usable(package):
         adapter = TRANSFORMS.get(f'{package}/{name}')
         inner = 'as what is inside' if adapter.builds else 'no'
         draws = inner if name in bridge.deterministic else 'yes'
-        lines.append(f'| `{package}/{name}` | {signature(adapter) or "none"} | {draws} | {picture(f"{package}/{name}")} |')
+        lines.append(
+            f'| `{package}/{name}` | {signature(adapter) or "none"} | {draws} | {picture(f"{package}/{name}")} |'
+        )
     return '\n'.join(lines)
 
 
