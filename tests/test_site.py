@@ -1,6 +1,6 @@
 """The site builds without a warning, lists every class that a config can name, and asks nothing of the outside.
 
-It needs the extra `docs`, which .ci/run installs after the plain tests: so all of it is slow, but for the browser's part.
+It needs the extra `docs`, which .ci/run installs after the plain tests: so all of it is slow, but for the browser's.
 """
 
 import http.server
@@ -13,7 +13,6 @@ import sys
 import threading
 from functools import partial
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -147,13 +146,14 @@ def test_the_search_finds_words_of_all_kinds_of_pages(site):
 def test_a_page_that_leads_nowhere_fails(tmp_path):
     shutil.copytree(ROOT / 'docs' / 'site', tmp_path / 'docs' / 'site')
     (tmp_path / 'configs').mkdir()
-    (tmp_path / 'configs' / 'README.md').write_text('# Configs\n')
+    for name in links.SHOWN:
+        (tmp_path / name).write_text('# Shown\n')
     (tmp_path / 'docs' / 'index.md').write_text(
         '# Home\n[1](no_page.md) [2](#no-anchor) [3](../no_file.py) [4](../configs)\n'
     )
     (tmp_path / 'docs' / 'forgotten.md').write_text('# In no navigation\n')
     config = (ROOT / 'mkdocs.yml').read_text().replace('  - docs/site/api_pages.py\n', '').partition('nav:')[0]
-    (tmp_path / 'mkdocs.yml').write_text(f'{config}nav: [index.md, config_names.md]\n')
+    (tmp_path / 'mkdocs.yml').write_text(f'{config}nav: [index.md, overview.md, config_names.md]\n')
     done = build(tmp_path / 'site', tmp_path)
     assert done.returncode != 0
     for name in ('no_page.md', '#no-anchor', '../no_file.py', 'forgotten.md'):
@@ -169,7 +169,9 @@ def test_a_page_that_leads_nowhere_fails(tmp_path):
         ('docs', '[a](https://x.org)', '[a](https://x.org)', '[a](https://x.org)'),
         ('docs', '[a](#here)', '[a](#here)', '[a](#here)'),
         ('docs', '![a](figures/cam.png)', '![a](figures/cam.png)', '![a](figures/cam.png)'),
-        ('docs', '[a](../README.md)', '[a](index.md)', '[a](index.md)'),
+        ('', '![a](docs/mixers.png)', '![a](mixers.png)', '![a](mixers.png)'),
+        ('docs', '[../tests/_x](../tests)', '`../tests/_x`', '[../tests/_x](https://x.org/y/tree/HEAD/tests)'),
+        ('docs', '[a](../README.md#b)', '[a](overview.md#b)', '[a](overview.md#b)'),
         ('docs', '[`a`](../setup.py)', '`a`', '[`a`](https://x.org/y/blob/HEAD/setup.py)'),
         ('docs', '[a](../tests/losses)', 'a', '[a](https://x.org/y/tree/HEAD/tests/losses)'),
         ('docs/api', '[a](../../setup.py)', 'a', '[a](https://x.org/y/blob/HEAD/setup.py)'),

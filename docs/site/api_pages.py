@@ -56,7 +56,7 @@ PAGES = (
     Page(
         'optim',
         'Optimisers and schedules',
-        '`optim_wrapper`, `optim_wrapper.optimizer`, `param_scheduler`; those of torch and mmengine are named the same way',
+        '`optim_wrapper`, `optim_wrapper.optimizer`, `param_scheduler`; torch and mmengine have more, by their names',
         ('OPTIMIZERS', 'OPTIM_WRAPPERS', 'OPTIM_WRAPPER_CONSTRUCTORS', 'PARAM_SCHEDULERS'),
     ),
     Page('loops', 'Loops and runner', '`train_cfg`, `val_cfg`, `test_cfg`, `runner_type`', ('LOOPS', 'RUNNERS')),

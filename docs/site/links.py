@@ -1,8 +1,8 @@
 """A hook of mkdocs: links to files of the repository that are no pages of the site.
 
 Pages are read in two places, on a host of repositories and on the site, and link to files by relative paths, which work
-on the host. Here those that leave docs/ lead to the page that shows the file, or to the repository (`extra.repository` of
-mkdocs.yml), or, while no address of it is written there, become plain text.
+on the host. Here those that leave docs/ lead to the page that shows the file, or to the repository: `extra.repository`
+of mkdocs.yml. While no address is written there, they become plain text.
 """
 
 import posixpath
@@ -15,18 +15,17 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 LOG = get_plugin_logger('links')
-LINK = re.compile(r'(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)')
-SHOWN = {'README.md': 'index.md', 'configs/README.md': 'config_names.md'}  # files of the repository, and their pages
-TAKEN_IN = ('configs/README.md',)  # those of them that are written into the site as they are
+LINK = re.compile(r'\[(?P<words>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)')
+SHOWN = {'README.md': 'overview.md', 'configs/README.md': 'config_names.md'}  # files outside of docs/, and their pages
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files of the repository that are pages here."""
     root = Path(config.docs_dir).parent
-    for name in TAKEN_IN:
+    for name, page in SHOWN.items():
         text = (root / name).read_text(encoding='utf-8')
         moved = rewrite(text, posixpath.dirname(name), config.extra.get('repository'), root)
-        files.append(File.generated(config, SHOWN[name], content=moved))
+        files.append(File.generated(config, page, content=moved))
     return files
 
 
@@ -60,6 +59,9 @@ def rewrite(text: str, folder: str, repository: str | None, root: Path) -> str:
         if not (root / path).exists():
             LOG.warning("A page of '%s' links to '%s', which is not in the repository.", folder, target)
         kind = 'tree' if (root / path).is_dir() else 'blob'
-        return f'[{link["words"]}]({repository}/{kind}/HEAD/{path}{anchor})' if repository else link['words']
+        if repository:
+            return f'[{link["words"]}]({repository}/{kind}/HEAD/{path}{anchor})'
+        is_path = re.fullmatch(r'[\w./-]*[_/.][\w./-]*', link['words'])  # its underlines are no emphasis
+        return f'`{link["words"]}`' if is_path else link['words']
 
     return LINK.sub(replaced, text)

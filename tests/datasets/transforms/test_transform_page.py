@@ -28,9 +28,8 @@ def test_pictures_show_what_the_transforms_do():
     assert {file_of(name) for name in pictures()} == set(FOLDER.iterdir()), HOW
     for name, picture in pictures().items():
         stored = np.asarray(Image.open(file_of(name)).convert('RGB'), dtype=float)
-        apart = (
-            (stored - picture.pixels).reshape(25, 8, 25, 8, 3).mean(axis=(1, 3))
-        )  # in the large: files are compressed
+        # in the large: files are compressed
+        apart = (stored - picture.pixels).reshape(25, 8, 25, 8, 3).mean(axis=(1, 3))
         assert np.abs(apart).mean() < 2.5, f'{name}: {HOW}'
 
 
