@@ -48,12 +48,13 @@ class Document(HTMLParser):
 
     def __init__(self, file):
         super().__init__()
-        self.anchors, self.links, self.loaded, self.scripts = set(), [], [], []
+        self.anchors, self.tags, self.links, self.loaded, self.scripts = set(), set(), [], [], []
         self._in_script = False
         self.feed(file.read_text())
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
+        self.tags.add(tag)
         self._in_script = tag == 'script'
         self.anchors |= {values[key] for key in ('id', 'name') if values.get(key)}
         if tag == 'a' and 'href' in values:
@@ -133,6 +134,15 @@ def test_no_page_loads_anything_from_outside(site, documents):
         assert 'class="mermaid"' not in file.read_text()  # the theme would fetch what draws it
     for sheet in site.rglob('*.css'):
         assert not re.findall(r'(?:@import|url\()\s*[\'"]?(?:https?:)?//', sheet.read_text()), sheet.name
+
+
+@pytest.mark.slow
+def test_no_words_are_lost_as_tags(documents):
+    """`<class>` in a docstring is a tag that no browser shows, unless it is written as code."""
+    text = 'a br code em h1 h2 h3 img li ol p pre small span strong table tbody td th thead tr ul'
+    frame = 'article body button div footer form head header html input label link main meta nav path script svg title'
+    for file, document in documents.items():
+        assert document.tags <= {*text.split(), *frame.split()}, file
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def entry(name, target):
         word, _, meaning = argument.partition(':')
         meaning = re.sub(r'\s*Default: .*', '', ' '.join(meaning.split()))
         default = f'={defaults[word]}' if defaults[word] else ''
-        lines.append(f'* `{word}{default}`: {meaning}'.replace('<', '&lt;'))  # not a tag of HTML
+        lines.append(f'* `{word}{default}`: {meaning}')
     lines.insert(next((place for place, line in enumerate(lines) if line.startswith('* ')), len(lines)), '')
     return '\n'.join(lines).rstrip()
 
