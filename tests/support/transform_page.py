@@ -134,7 +134,14 @@ def file_of(name):
 
 def shown_with(name):
     """Return the arguments that the picture of a transform was made with."""
-    return ', '.join(f'`{key}={value!r}`' for key, value in pictures()[name].config.items() if key != 'type')
+    return ', '.join(f'`{key}={as_config(value)}`' for key, value in pictures()[name].config.items() if key != 'type')
+
+
+def as_config(value):
+    """Write a value as configs do."""
+    if isinstance(value, dict):
+        return f'dict({", ".join(f"{key}={as_config(each)}" for key, each in value.items())})'
+    return f'[{", ".join(map(as_config, value))}]' if isinstance(value, list) else repr(value)
 
 
 def write_pictures():
