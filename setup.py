@@ -20,6 +20,7 @@ HUGGING_FACE = [
     'pyarrow>=15',
 ]  # for HuggingFaceImages and `data pack`; older ones run scripts of data sets
 LIGHTNING = ['lightning>=2.4']  # for docs/examples/lightning_module.py alone
+DOCS = ['mkdocs>=1.6,<2', 'mkdocs-material>=9.6,<10', 'mkdocstrings>=0.28', 'mkdocstrings-python>=1.15']  # for the site
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 BESIDE = ('configs', 'tools', 'tests', 'docs')  # folders of the source distribution that are no part of the package
 
@@ -51,7 +52,7 @@ class BuildWithConfigs(build_py):
     def get_source_files(self) -> list[str]:
         """Name all that a source distribution needs: the same wheel is built of it."""
         beside = [str(file.relative_to(ROOT)) for folder in BESIDE for file in kept(folder)]
-        return [*super().get_source_files(), *beside, 'requirements.txt']
+        return [*super().get_source_files(), *beside, 'requirements.txt', 'mkdocs.yml']
 
 
 def kept(folder: str) -> list[Path]:
@@ -128,5 +129,6 @@ setup(
         'track': TRACK,
         'metrics': METRICS,
         'hf': HUGGING_FACE,
+        'docs': DOCS,
     },
 )

@@ -28,7 +28,8 @@ INDIRECT = {
     'onnx': 'torch.onnx.export',
     'onnxscript': 'torch.onnx.export',
 }
-TOOLS = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy'}  # of the tests
+TESTING = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy'}
+TOOLS = {*TESTING, 'mkdocs', 'mkdocs-material', 'mkdocstrings', 'mkdocstrings-python'}
 EXAMPLES = {'lightning': 'lightning_module.py'}  # what a script of docs/examples imports, and nothing else here
 SOURCES = {path: path.read_text() for path in sorted((ROOT / 'openmix_dm').rglob('*.py'))}
 

@@ -49,7 +49,7 @@ def source(place):
     skipped = shutil.ignore_patterns('.*', '__pycache__', 'build', '*.egg-info', 'work_dirs', 'data')
     for folder in ('configs', 'openmix_dm', 'tools'):
         shutil.copytree(ROOT / folder, source / folder, ignore=skipped)
-    for file in ('setup.py', 'pyproject.toml', 'requirements.txt', 'README.md', 'LICENSE'):
+    for file in ('setup.py', 'pyproject.toml', 'requirements.txt', 'README.md', 'LICENSE', 'mkdocs.yml'):
         shutil.copy(ROOT / file, source)
     return source
 
@@ -116,7 +116,7 @@ def test_the_source_distribution_builds_the_same_wheel(place, source, wheel):
     (archive,) = (place / 'sources').glob('*.tar.gz')
     with tarfile.open(archive) as file:
         inside = {name.partition('/')[2] for name in file.getnames()}
-    assert {'tools/train.py', 'configs/README.md', 'LICENSE', 'requirements.txt', 'README.md'} <= inside
+    assert {'tools/train.py', 'configs/README.md', 'LICENSE', 'requirements.txt', 'README.md', 'mkdocs.yml'} <= inside
     again = build_wheel(archive, place / 'again')
     assert names_in(again) == names_in(wheel)
 

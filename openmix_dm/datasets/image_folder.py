@@ -26,7 +26,7 @@ SPLITS = ('train', 'val', 'test')
 
 @DATASETS.register_module()
 class ImageFolder(ImageFiles):
-    """Serve root/split/<class>/<image>, one folder for each class.
+    """Serve `root/split/<class>/<image>`, one folder for each class.
 
     Classes are numbered by the sorted names of their folders. A class folder that another of the splits train, val and
     test has must be there too, if only empty: one that is missing would shift the labels of all that follow.

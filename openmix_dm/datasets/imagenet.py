@@ -10,7 +10,7 @@ from openmix_dm.registry import DATASETS
 class ImageNet(ImageFolder):
     """Serve ImageNet-1k (ILSVRC 2012, https://arxiv.org/abs/1409.0575) from its folders of JPEGs.
 
-    The images are root/{train,val}/<synset>/*.JPEG; the 1,000 synsets in sorted order are the classes 0 to 999.
+    The images are `root/{train,val}/<synset>/*.JPEG`; the 1,000 synsets in sorted order are the classes 0 to 999.
 
     Args:
         root: folder of the data set, as it is if absolute, else below $OPENMIX_DM_DATA (./data if that is not set).

@@ -22,7 +22,7 @@ AREA = 2 * math.pi  # of a blob of sigma 1
 
 @MIXERS.register_module()
 class SmoothMix(MaskMixer):
-    """Lay a soft blob of the partner over each image (Lee et al., CVPR workshops 2020, linked at the top of this file).
+    """Lay a soft blob of the partner over each image (Lee et al., CVPR workshops 2020).
 
     The weight of the partner is a Gaussian of height 1 at a uniform centre, cut off at the border. The labels follow
     the pixels; the released code gives the own label the partner's weight.

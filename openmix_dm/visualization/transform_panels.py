@@ -84,7 +84,7 @@ def draw(photograph: np.ndarray, seed: int) -> Any:
 
 
 def _draw_panel(axis: Any, panel: Panel) -> None:
-    image = _montage(panel.image) if panel.image.ndim == 4 else panel.image
+    image = montage(panel.image) if panel.image.ndim == 4 else panel.image
     height, width = image.shape[:2]
     room = max(height, width, SIDE)
     x, y = (room - width) / 2, (room - height) / 2
@@ -113,7 +113,7 @@ def _short(value: Any) -> str:
     return f'{value}'
 
 
-def _montage(crops: np.ndarray, gap: int = 6) -> np.ndarray:
+def montage(crops: np.ndarray, gap: int = 6) -> np.ndarray:
     """Put crops beside each other, five in a row."""
     count, height, width, _ = crops.shape
     page = np.full((-(-count // 5) * (height + gap) - gap, min(count, 5) * (width + gap) - gap, 3), 242, np.uint8)

@@ -96,9 +96,9 @@ class BatchRandAugment:
     draws.
 
     Args:
-        policy: 'rand' and sections joined by '-': m<magnitude of 10>, n<operations> (2), p<probability of each> (0.5),
-            mstd<deviation of the magnitude>, mmax<its bound>, inc1 (all operations get stronger with the magnitude).
-            Default: 'rand-m9-mstd0.5-inc1'.
+        policy: 'rand' and sections joined by '-': `m<magnitude of 10>`, `n<operations>` (2), `p<probability of each>`
+            (0.5), `mstd<deviation of the magnitude>`, `mmax<its bound>`, `inc1` (all operations get stronger with the
+            magnitude). Default: 'rand-m9-mstd0.5-inc1'.
         operations: names of those to draw from, as 'Rotate'; None for timm's: AutoContrast, Equalize, Invert,
             Posterize, Solarize, SolarizeAdd, Brightness, Color, Contrast, Sharpness, Rotate, ShearX, ShearY, TranslateX
             and TranslateY. There is 'Identity', too. 'fixmatch' for FixMatch's 14, without Invert and SolarizeAdd and

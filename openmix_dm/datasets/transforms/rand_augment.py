@@ -37,9 +37,9 @@ class RandAugment:
     """Apply RandAugment (https://arxiv.org/abs/1909.13719), timm's version.
 
     Args:
-        policy: 'rand' and sections joined by '-': m<magnitude of 10>, n<operations> (2), p<probability of each> (0.5),
-            mstd<deviation of the magnitude>, mmax<its bound>, inc1 (all operations get stronger with the magnitude),
-            t<weights|3a|3aw> (another set of operations). Default: 'rand-m9-mstd0.5-inc1'.
+        policy: 'rand' and sections joined by '-': `m<magnitude of 10>`, `n<operations>` (2), `p<probability of each>`
+            (0.5), `mstd<deviation of the magnitude>`, `mmax<its bound>`, `inc1` (all operations get stronger with the
+            magnitude), `t<weights|3a|3aw>` (another set of operations). Default: 'rand-m9-mstd0.5-inc1'.
         interpolation: of rotations, shears and shifts: 'nearest', 'bilinear', 'bicubic', or 'random', which draws
             bilinear or bicubic. Default: 'bicubic'.
         fill: colour (red, green, blue) that they uncover, ImageNet's mean. Default: (124, 116, 104).

@@ -23,7 +23,7 @@ class SaveHook(Hook):
             does not step, because gradients accumulate, is passed over. Default: 0.
         keep: how many of the newest checkpoints stay. Default: 2.
         save_best: value of the validations, such as 'top1' or 'ema_top1', whose best weights are kept as
-            best_<value>.pth beside the others; None keeps none. Default: None.
+            `best_<value>.pth` beside the others; None keeps none. Default: None.
         rule: 'greater' or 'less': which of two values is the better one. Default: 'greater'.
 
     Example:

@@ -22,7 +22,7 @@ class ContinuedTensorboard(mmengine.BaseVisBackend):
     The writer is made at the first write: its import takes longer than everything else before the first iteration.
 
     Args:
-        save_dir: folder of the files; filled in by the runner with <run>/tensorboard.
+        save_dir: folder of the files; filled in by the runner with `<run>/tensorboard`.
 
     Example:
         visualizer = dict(vis_backends=[dict(type='ContinuedTensorboard')])
