@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 VERSION = re.search(r"__version__ = '(.+)'", (ROOT / 'openmix_dm' / 'version.py').read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for `export onnx`
 TEST = ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1']
+NOTEBOOK = ['nbclient>=0.10', 'nbformat>=5.10', 'ipykernel>=6.29']  # the tests run docs/tutorial.ipynb
 METRICS = ['torchmetrics>=1.4']  # for TorchMetric
 HUGGING_FACE = [
     'datasets>=4.0',
@@ -121,7 +122,7 @@ setup(
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for imdecode_backend='simplejpeg'
         'turbojpeg': ['PyTurboJPEG>=1.7'],  # for imdecode_backend='turbojpeg'; needs the library libturbojpeg
-        'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE],
+        'test': [*TEST, *NOTEBOOK, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE],
         'export': EXPORT,
         'track': TRACK,
         'metrics': METRICS,

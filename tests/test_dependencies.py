@@ -28,7 +28,7 @@ INDIRECT = {
     'onnx': 'torch.onnx.export',
     'onnxscript': 'torch.onnx.export',
 }
-TOOLS = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy'}  # of the tests
+TOOLS = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy', 'nbclient', 'nbformat', 'ipykernel'}  # of the tests
 SOURCES = {path: path.read_text() for path in sorted((ROOT / 'openmix_dm').rglob('*.py'))}
 
 
