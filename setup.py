@@ -22,6 +22,7 @@ HUGGING_FACE = [
 ]  # for HuggingFaceImages and `data pack`; older ones run scripts of data sets
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 BESIDE = ('configs', 'tools', 'tests', 'docs')  # folders of the source distribution that are no part of the package
+LOOSE = ('requirements.txt', 'CHANGELOG.md', 'CONTRIBUTING.md', 'CITATION.cff')
 
 
 class BuildWithConfigs(build_py):
@@ -51,7 +52,7 @@ class BuildWithConfigs(build_py):
     def get_source_files(self) -> list[str]:
         """Name all that a source distribution needs: the same wheel is built of it."""
         beside = [str(file.relative_to(ROOT)) for folder in BESIDE for file in kept(folder)]
-        return [*super().get_source_files(), *beside, 'requirements.txt']
+        return [*super().get_source_files(), *beside, *LOOSE]
 
 
 def kept(folder: str) -> list[Path]:

@@ -11,7 +11,7 @@ from conftest import ROOT
 from support.doc_blocks import blocks, shorten, workspace
 from support.tutorial_notebook import PAGE as TUTORIAL
 
-PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
+PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').glob('*.md'))]
 # The tutorial runs as a notebook (tests/test_notebook.py).
 RUN = [page for page in PAGES if page != TUTORIAL and any(block.reason is None for block in blocks(page))]
 
