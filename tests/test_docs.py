@@ -12,8 +12,9 @@ from support.doc_blocks import blocks, shorten, workspace
 from support.tutorial_notebook import PAGE as TUTORIAL
 
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').glob('*.md'))]
-# The tutorial runs as a notebook (tests/test_notebook.py).
-RUN = [page for page in PAGES if page != TUTORIAL and any(block.reason is None for block in blocks(page))]
+# Run elsewhere: the tutorial as a notebook (tests/test_notebook.py), the README's two examples by tests/test_readme.py.
+ELSEWHERE = (TUTORIAL, ROOT / 'README.md')
+RUN = [page for page in PAGES if page not in ELSEWHERE and any(block.reason is None for block in blocks(page))]
 
 
 def name(page):
