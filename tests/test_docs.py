@@ -1,13 +1,16 @@
 """What the documentation shows runs: every code block, unless a comment above it says why not.
 
-The blocks of a page run in order, in a copy of the repository's configs and tools.
+The blocks of a page run in order, in a copy of the repository's configs and tools, as forks of one process.
 """
 
+import json
 import re
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
+from support import page_runner
 from support.doc_blocks import blocks, shorten, workspace
 from support.tutorial_notebook import PAGE as TUTORIAL
 
@@ -54,13 +57,18 @@ def test_commands_name_options_that_exist(page):
 @pytest.mark.slow
 @pytest.mark.parametrize('page', RUN, ids=name)
 def test_blocks_run(page, tmp_path):
-    environment = workspace(tmp_path)
-    for block in blocks(page):
-        if block.reason is not None:
-            continue
-        if block.file:
-            (tmp_path / block.file).write_text(block.code)
-            continue
-        command = ['python', '-c', block.code] if block.language == 'python' else ['bash', '-ec', shorten(block.code)]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, f'{block.code}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}'
+    run = [block for block in blocks(page) if block.reason is None]
+    steps = [
+        (block.file or block.language, block.code if block.language == 'python' else shorten(block.code))
+        for block in run
+    ]
+    done = subprocess.run(
+        [sys.executable, page_runner.__file__],
+        input=json.dumps(steps),
+        cwd=tmp_path,
+        env=workspace(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+    assert done.returncode == 0, f'{done.stdout[-2000:]}\n{done.stderr[-4000:]}'
