@@ -69,7 +69,8 @@ def copied(tmp_path):
 
 def run_tests(folder):
     """Return the exit code and the output of the tests of training steps in a folder."""
-    command = ['-m', 'pytest', '-q', '-x', '-n', '0', '-p', 'no:cacheprovider', '-k', STEPS]
+    # -vv: all that is found, not only the first of it
+    command = ['-m', 'pytest', '-vv', '-n', '0', '-p', 'no:cacheprovider', '-k', STEPS]
     environment = {**os.environ, 'PYTHONPATH': str(folder), 'COLUMNS': '1000', 'PYTHONDONTWRITEBYTECODE': '1'}
     ended = subprocess.run(
         [sys.executable, *command, 'tests/gpu/test_training_steps.py'],
