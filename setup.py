@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 VERSION = re.search(r"__version__ = '(.+)'", (ROOT / 'openmix_dm' / 'version.py').read_text())[1]
 EXPORT = ['onnx>=1.16', 'onnxscript>=0.5', 'onnxruntime>=1.18']  # for `export onnx`
 TEST = ['pytest>=8', 'pytest-xdist>=3.6', 'hypothesis>=6.100', 'ruff==0.17.4', 'mypy==2.4.1']
+NOTEBOOK = ['nbclient>=0.10', 'nbformat>=5.10', 'ipykernel>=6.29']  # the tests run docs/tutorial.ipynb
 METRICS = ['torchmetrics>=1.4']  # for TorchMetric
 HUGGING_FACE = [
     'datasets>=4.0',
@@ -23,6 +24,7 @@ LIGHTNING = ['lightning>=2.4']  # for docs/examples/lightning_module.py alone
 DOCS = ['mkdocs>=1.6,<2', 'mkdocs-material>=9.6,<10', 'mkdocstrings>=0.28', 'mkdocstrings-python>=1.15']  # for the site
 TRACK = ['wandb>=0.17', 'mlflow>=2.15']  # for visualizer backends
 BESIDE = ('configs', 'tools', 'tests', 'docs')  # folders of the source distribution that are no part of the package
+LOOSE = ('requirements.txt', 'CHANGELOG.md', 'CONTRIBUTING.md', 'CITATION.cff', 'mkdocs.yml')
 
 
 class BuildWithConfigs(build_py):
@@ -52,7 +54,7 @@ class BuildWithConfigs(build_py):
     def get_source_files(self) -> list[str]:
         """Name all that a source distribution needs: the same wheel is built of it."""
         beside = [str(file.relative_to(ROOT)) for folder in BESIDE for file in kept(folder)]
-        return [*super().get_source_files(), *beside, 'requirements.txt', 'mkdocs.yml']
+        return [*super().get_source_files(), *beside, *LOOSE]
 
 
 def kept(folder: str) -> list[Path]:
@@ -124,7 +126,7 @@ setup(
     extras_require={
         'fast': ['simplejpeg>=1.7'],  # for imdecode_backend='simplejpeg'
         'turbojpeg': ['PyTurboJPEG>=1.7'],  # for imdecode_backend='turbojpeg'; needs the library libturbojpeg
-        'test': [*TEST, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE, *LIGHTNING],
+        'test': [*TEST, *NOTEBOOK, *EXPORT, *TRACK, *METRICS, *HUGGING_FACE, *LIGHTNING],
         'export': EXPORT,
         'track': TRACK,
         'metrics': METRICS,

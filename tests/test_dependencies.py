@@ -28,7 +28,7 @@ INDIRECT = {
     'onnx': 'torch.onnx.export',
     'onnxscript': 'torch.onnx.export',
 }
-TESTING = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy'}
+TESTING = {'pytest', 'pytest-xdist', 'hypothesis', 'ruff', 'mypy', 'nbclient', 'nbformat', 'ipykernel'}
 TOOLS = {*TESTING, 'mkdocs', 'mkdocs-material', 'mkdocstrings', 'mkdocstrings-python'}
 EXAMPLES = {'lightning': 'lightning_module.py'}  # what a script of docs/examples imports, and nothing else here
 SOURCES = {path: path.read_text() for path in sorted((ROOT / 'openmix_dm').rglob('*.py'))}

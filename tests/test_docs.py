@@ -1,39 +1,23 @@
 """What the documentation shows runs: every code block, unless a comment above it says why not.
 
-`<!-- not run: reason -->` excuses a block. A Python block that starts with `# some/file.py` is that file; others are
-scripts. The blocks of a page run in order, in a copy of the repository's configs and tools.
+The blocks of a page run in order, in a copy of the repository's configs and tools, as forks of one process.
 """
 
-import os
+import json
 import re
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import pytest
 from conftest import ROOT
+from support import page_runner
+from support.doc_blocks import blocks, shorten, workspace
+from support.tutorial_notebook import PAGE as TUTORIAL
 
-PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md'))]
-BLOCK = re.compile(r'(?:<!-- not run: (?P<reason>[^>]*?) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)```', re.DOTALL)
-FILE = re.compile(r'# ([\w./-]+\.py)\n')
-
-
-@dataclass(frozen=True)
-class Block:
-    language: str
-    code: str
-    reason: str | None
-
-    @property
-    def file(self):
-        named = FILE.match(self.code)
-        return named.group(1) if named else None
-
-
-def blocks(page):
-    found = [Block(m['language'], m['code'], m['reason']) for m in BLOCK.finditer(page.read_text())]
-    return [block for block in found if block.language in ('bash', 'python')]
+PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').glob('*.md'))]
+# Run elsewhere: the tutorial as a notebook (tests/test_notebook.py), the README's two examples by tests/test_readme.py.
+ELSEWHERE = (TUTORIAL, ROOT / 'README.md')
+RUN = [page for page in PAGES if page not in ELSEWHERE and any(block.reason is None for block in blocks(page))]
 
 
 def name(page):
@@ -70,41 +54,21 @@ def test_commands_name_options_that_exist(page):
         assert (ROOT / config).exists() or config in written, config
 
 
-def shorten(code):
-    """Train for two epochs instead of many: the commands stay as they are otherwise."""
-    lines = []
-    for line in code.replace('epoch_40.pth', 'epoch_2.pth').splitlines():
-        line = re.sub(r'\s+#\s.*$', '', line)
-        trains = re.search(r'(train\.py|dist_train\.sh) ', line) and '--dry-run' not in line
-        if trains or 'table.py run' in line:
-            line += ' train_cfg.max_epochs=2' if '--cfg-options' in line else ' --cfg-options train_cfg.max_epochs=2'
-        if 'table.py run' in line and 'dry-run' not in line:
-            line = line.replace('table.py run', 'table.py run --trials 1')
-        lines.append(line)
-    return '\n'.join(lines)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize('page', [page for page in PAGES if any(b.reason is None for b in blocks(page))], ids=name)
+@pytest.mark.parametrize('page', RUN, ids=name)
 def test_blocks_run(page, tmp_path):
-    shutil.copytree(ROOT / 'configs', tmp_path / 'configs')
-    for folder in ('tools', 'openmix_dm', 'docs'):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / 'bin').mkdir()
-    (tmp_path / 'bin' / 'python').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    (tmp_path / 'bin' / 'python').chmod(0o755)
-    environment = {
-        **os.environ,
-        'PATH': f'{tmp_path / "bin"}:{os.environ["PATH"]}',
-        'PYTHONPATH': str(tmp_path),
-        'OMP_NUM_THREADS': '1',
-    }
-    for block in blocks(page):
-        if block.reason is not None:
-            continue
-        if block.file:
-            (tmp_path / block.file).write_text(block.code)
-            continue
-        command = ['python', '-c', block.code] if block.language == 'python' else ['bash', '-ec', shorten(block.code)]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, f'{block.code}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}'
+    run = [block for block in blocks(page) if block.reason is None]
+    steps = [
+        (block.file or block.language, block.code if block.language == 'python' else shorten(block.code))
+        for block in run
+    ]
+    done = subprocess.run(
+        [sys.executable, page_runner.__file__],
+        input=json.dumps(steps),
+        cwd=tmp_path,
+        env=workspace(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+    assert done.returncode == 0, f'{done.stdout[-2000:]}\n{done.stderr[-4000:]}'

@@ -1,4 +1,4 @@
-"""Ten thousand iterations: neither memory nor the time of an iteration grows."""
+"""Five thousand iterations: neither memory nor the time of an iteration grows."""
 
 import itertools
 import json
@@ -19,9 +19,9 @@ def test_memory_and_speed_are_flat(tmp_path):
     done = subprocess.run([sys.executable, __file__, tmp_path / 'run'], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     seen, iterations, entries = json.loads(done.stdout.splitlines()[-1])
-    assert iterations >= 10_000
+    assert iterations >= 5_000
     memory, clock = zip(*seen, strict=True)
-    assert max(memory[2:]) - memory[2] < 8, memory  # MB, after the first 2,000 have filled all caches
+    assert max(memory[2:]) - memory[2] < 4, memory  # MB after the first 1,000: 1 kB an iteration
     seconds = [late - early for early, late in itertools.pairwise(clock)]
     assert statistics.median(seconds[-3:]) < 1.3 * statistics.median(seconds[1:4]), seconds
     assert entries <= 100  # of mmengine's history, of which each costs time at each step
@@ -40,15 +40,15 @@ def long_run(folder: Path) -> None:
 
     @HOOKS.register_module()
     class WatchHook(Hook):
-        """Note memory and CPU time every 1000 iterations."""
+        """Note memory and CPU time every 500 iterations."""
 
         def before_train_iter(self, runner, batch_idx, data_batch=None):
-            if runner.iter % 1000 == 0:
+            if runner.iter % 500 == 0:
                 pages = int(Path('/proc/self/statm').read_text().split()[1])
                 seen.append((pages * 4096 / 2**20, time.thread_time()))
 
     options = (
-        'global_batch_size=2', 'train_cfg.max_epochs=14', 'default_hooks.records.interval=10',
+        'global_batch_size=2', 'train_cfg.max_epochs=7', 'default_hooks.records.interval=10',
         "custom_hooks=[dict(type='WatchHook')]",
         "model.backbone=dict(_delete_=True,type='ThinResNet',depth=8)",
     )  # fmt: skip

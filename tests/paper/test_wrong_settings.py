@@ -143,10 +143,9 @@ def is_found_and_named(kind, count, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', range(1, 4))
 @pytest.mark.parametrize('kind', CHANGES)
-def test_any_change_is_found_in_many_leaves(kind, seed):
-    is_found_and_named(kind, count=6, seed=seed)
+def test_any_change_is_found_in_many_leaves(kind):
+    is_found_and_named(kind, count=8, seed=1)
 
 
 # Names that no table asks for: where data are, how they are read, and what the tests of tests/semi are about.
