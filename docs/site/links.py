@@ -16,7 +16,12 @@ from mkdocs.structure.pages import Page
 
 LOG = get_plugin_logger('links')
 LINK = re.compile(r'\[(?P<words>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)')
-SHOWN = {'README.md': 'overview.md', 'configs/README.md': 'config_names.md'}  # files outside of docs/, and their pages
+SHOWN = {  # files outside of docs/, and their pages
+    'README.md': 'overview.md',
+    'configs/README.md': 'config_names.md',
+    'CHANGELOG.md': 'changelog.md',
+    'CONTRIBUTING.md': 'contributing.md',
+}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

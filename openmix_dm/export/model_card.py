@@ -9,6 +9,7 @@ from mmengine.config import Config
 from openmix_dm.config import load as configs
 from openmix_dm.runs.records import MEDIAN_FROM, Record
 from openmix_dm.visualization import charts
+from openmix_dm.visualization.style import small_png, styled
 
 CARD, CURVE = 'README.md', 'training_curve.png'
 # Data sets of ours that the Hub has under another name.
@@ -161,6 +162,7 @@ def _training(facts: dict[str, Any]) -> str:
     return ', '.join(word for word in words if word) + '.'
 
 
+@styled
 def curve_picture(records: Sequence[Record]) -> bytes | None:
     """Return loss and top-1 over epochs as a PNG; None where nothing was recorded."""
     names = {name for record in records for name in record if name == 'top1' or name.endswith('_top1')}
@@ -174,14 +176,14 @@ def curve_picture(records: Sequence[Record]) -> bytes | None:
     for axis, (title, lines) in zip(axes[0], panels.items(), strict=True):
         for number, (name, points) in enumerate(lines.items()):
             if points:
-                shown = charts.style(number) | ({} if len(points) < 30 else {'marker': ''})
+                shown = charts.line_style(number) | ({} if len(points) < 30 else {'marker': ''})
                 axis.plot(list(points), list(points.values()), label=name, **shown)
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        charts.whole_numbers(axis)
         charts.finish(axis, title, 'epoch', title)
         charts.add_legend(figure, axis)
     file = io.BytesIO()
-    figure.savefig(file, format='png', metadata={'Software': None})
-    return file.getvalue()
+    figure.savefig(file, format='png')
+    return small_png(file.getvalue())
 
 
 def _points(records: Sequence[Record], kind: str, name: str) -> dict[int, float]:
