@@ -1,6 +1,6 @@
 # The mixers that the paper does not have, on the embedded digits.
 #   python tools/table.py run digits_newer && python tools/table.py collect digits_newer
-title = 'Digits, 40 epochs, ResNet-8 and a small ViT: newer mixers with MCE and, where it is defined, with DM(CE), top-1 in %'
+title = 'Digits, 40 epochs, ResNet-8 and a small ViT: newer mixers with MCE and DM(CE), top-1 in %'
 columns = ['MCE', 'DM(CE)']
 rows = {
     'Vanilla': ['digits/r8_vanilla.py', None],
