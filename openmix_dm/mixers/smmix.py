@@ -126,7 +126,10 @@ class SMMix(Mixer):
     ) -> MixedPair:
         """Mix inputs with their partners, by windows that the model chooses."""
         if labels is None or probe is None:
-            raise ValueError('SMMix needs labels and a model, so that it has no pairs; take CutMix')
+            raise ValueError(
+                'SMMix needs labels and a model: call it in the training step, with a probe of the model; it has no '
+                'pairs, for which take CutMix'
+            )
         (height, width), seen = inputs.shape[-2:], probe.outputs(inputs, ('received',))
         attention = seen.get('received').float()
         rows, columns = attention.shape[1:]

@@ -72,8 +72,8 @@ def test_the_folder_of_a_command_line(arguments, found):
 
 @pytest.mark.parametrize('name', ['tools/train.py', 'tools/test.py', 'tools/table.py'])
 def test_the_tools_listen_first(name):
-    """Before anything heavy: torch that cannot be imported is not missed until then."""
-    broken = f"import runpy, sys; sys.modules['torch'] = None; sys.argv = ['{name}']\n"
+    """Before anything heavy: packages that cannot be imported are not missed until then."""
+    broken = f"import runpy, sys; sys.modules |= dict(torch=None, mmengine=None); sys.argv = ['{name}']\n"
     seen = 'import signal\ntry:\n    runpy.run_path(sys.argv[0], run_name="__main__")\nexcept ImportError as error:\n'
     code = f'{broken}{seen}    print(type(signal.getsignal(signal.SIGUSR1)).__name__)'
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)

@@ -297,7 +297,7 @@ def test_a_backbone_without_attention_is_refused_at_build(backbone, name, weight
 
 
 def test_there_are_no_pairs_and_no_head_without_a_model():
-    with pytest.raises(ValueError, match=r'cannot mix across streams: .*it has no pairs; take CutMix'):
+    with pytest.raises(ValueError, match=r'cannot mix across streams: .*it has no pairs, for which take CutMix'):
         image_mixer({'type': 'SMMix'})
     with pytest.raises(ValueError, match='needs labels and a model'):
         SMMix()(torch.rand(2, 3, 8, 8), torch.arange(2))

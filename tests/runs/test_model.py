@@ -93,5 +93,5 @@ def test_a_loss_of_ones_own_says_how_it_is_found(copy):
     """Where the config says nothing of a package: it was registered by the config file itself, or beside it."""
     text = (copy / 'config.py').read_text().replace("'MixedCE'", "'MyLoss'")
     (copy / 'config.py').write_text(text)
-    with pytest.raises(ConfigError, match=r"MyLoss is not in .*config='FILE.py' .*--config FILE.py"):
+    with pytest.raises(ConfigError, match=r'MyLoss is not in .*--import MODULE .*--config CONFIG'):
         open_trained(copy)
