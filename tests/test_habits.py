@@ -12,7 +12,7 @@ from openmix_dm import __version__
 
 CHANGELOG = (ROOT / 'CHANGELOG.md').read_text()
 FORMS = sorted((ROOT / '.github' / 'ISSUE_TEMPLATE').glob('*.yml'))
-TITLE = re.compile(r'^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$', re.MULTILINE)
+TITLE = re.compile(r'^## (\S+)(?: - (\d{4}-\d{2}-\d{2}))?$', re.MULTILINE)
 
 
 def read_yaml(*path):
