@@ -1,7 +1,7 @@
 # An image with the command `openmix-dm` and all configs inside.
 #
 #   docker build -t openmix_dm .
-#   docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" openmix_dm train digits/r8_mixup_dm
+#   docker run --rm -v "$PWD:/workspace" --user "$(id -u):$(id -g)" openmix_dm train digits/r8_mixup_dm
 #
 # Other bases, such as one with CUDA's tools: --build-arg BASE=IMAGE. It has to be of the Debian family; where it has no
 # Python, that of its packages is taken, which has to be 3.11 or newer.
@@ -17,21 +17,21 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends libgl1 libglib2.0-0 \
     && { command -v python3 || apt-get install --yes --no-install-recommends python3 python3-venv; } \
     && rm -rf /var/lib/apt/lists/* \
-    && python3 -m venv /opt/venv
-ENV PATH=/opt/venv/bin:$PATH
+    && python3 -m venv /venv
+ENV PATH=/venv/bin:$PATH
 
 # The packages first: they stay in the cache of the engine while only the source changes.
 ARG PIP_EXTRA_INDEX_URL
-COPY requirements.txt /opt/openmix_dm/
-RUN grep -v '^-e' /opt/openmix_dm/requirements.txt > /opt/openmix_dm/pins.txt \
-    && pip install --no-cache-dir -r /opt/openmix_dm/pins.txt
-COPY . /opt/openmix_dm
-RUN pip install --no-cache-dir --no-deps /opt/openmix_dm
+COPY requirements.txt /openmix_dm/
+RUN grep -v '^-e' /openmix_dm/requirements.txt > /openmix_dm/pins.txt \
+    && pip install --no-cache-dir -r /openmix_dm/pins.txt
+COPY . /openmix_dm
+RUN pip install --no-cache-dir --no-deps /openmix_dm
 
-# Data sets are looked for in /work/data, runs go to /work/work_dirs. Matplotlib and others want a home to write to.
-RUN mkdir -m 777 /work /home/user && useradd --uid 10001 --home-dir /home/user user
+# Data sets are looked for in /workspace/data, runs go to /workspace/work_dirs. Matplotlib and others want a home to write to.
+RUN mkdir -m 777 /workspace /home/user && useradd --uid 10001 --home-dir /home/user user
 ENV HOME=/home/user
 USER 10001
-WORKDIR /work
+WORKDIR /workspace
 ENTRYPOINT ["openmix-dm"]
 CMD ["--help"]
