@@ -38,7 +38,7 @@ TOKEN_WHOLE: dict[str, dict[str, Any]] = {
     'SMMix, every batch': {'type': 'SMMix'},
     'MixPro': {'cell_size': 8},
 }
-TOKEN_TARGETS = {COIN: 1.3, 'MixPro': 1.1}
+TOKEN_TARGETS = {'SMMix, every batch': 1.3, COIN: 1.3, 'MixPro': 1.1}
 BATCH, WHOLE_BATCH = 100, 25  # whole steps have the same ratios at a quarter of the batch, in a quarter of the time
 
 
