@@ -1,7 +1,7 @@
 """The notebook of the tutorial, made of its page: `python tests/support/tutorial_notebook.py` writes it.
 
 Text becomes cells of text, each command a cell of its own, files are written, and pictures are shown below the command
-that makes them. Blocks that are not run stay text.
+that makes them. Blocks that are not run, and what commands print, stay text.
 """
 
 import json
@@ -52,6 +52,9 @@ def cells(page: str) -> Iterator[tuple[str, Cell]]:
         block = block_of(found)
         if block.reason is not None:
             waiting += found[0].split('-->\n', 1)[1]
+            continue
+        if block.language not in ('bash', 'python'):  # what a command prints
+            waiting += found[0]
             continue
         yield text(waiting)
         waiting = ''
