@@ -40,6 +40,7 @@ def test_a_slow_function_gets_fewer_rounds():
 def test_every_mixer_is_measured_and_missed_targets_show(capsys):
     names = mixers.ours()
     assert {'Mixup, shift', 'FMix, permutation', 'CutMix, shift, lam per sample'} <= set(names)
+    assert {f'{name}, shift' for name in ('AutoMix', 'SAMix', 'AdAutoMix')} <= set(names)
     assert mixers.target_of('Mixup, shift', 64) == 1.1
     assert mixers.target_of('FMix, shift', 224) == 1.2
     assert mixers.target_of('Mixup, permutation', 32) == 2.0
@@ -51,6 +52,22 @@ def test_every_mixer_is_measured_and_missed_targets_show(capsys):
     printed = capsys.readouterr().out
     assert printed.count('MISSED') == 1
     assert printed.count(' ok') == 1
+
+
+def test_every_mixer_can_be_measured_by_itself():
+    rows = {row.name: row.ratio for row in mixers.measure(rounds=1, shape=(4, 3, 32, 32))}
+    assert {mixers.LIMIT, *mixers.ours()} <= set(rows)
+    assert all(ratio > 0 for ratio in rows.values())
+
+
+@pytest.mark.parametrize('name', mixers.LEARNED)
+def test_learned_mixers_are_measured_without_what_they_learn(name):
+    mixer = mixers.ours()[f'{name}, shift']
+    mixers.with_given_features(mixer, (4, 3, 32, 32))
+    images, labels = torch.randn(4, 3, 32, 32), torch.randint(10, (4,))
+    batch = mixer(images, labels, lam=0.5)
+    assert not batch.losses
+    assert batch.mask.std() > 0  # the block saw features: a plain Mixup would have one weight for all places
 
 
 def test_losses_are_measured_beside_what_everybody_writes():

@@ -5,10 +5,11 @@ from itertools import product
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from openmix_dm.analysis.benchmarks.timing import Timing, compare
 from openmix_dm.mixers import Mixer, SMMix
+from openmix_dm.mixers.automix.learned import LearnedMixer
 from openmix_dm.registry import MIXERS
 from openmix_dm.structures import Outputs, Want
 from openmix_dm.utils.signatures import arguments_of
@@ -17,10 +18,10 @@ LIMIT = 'torch.lerp (limit)'
 SHAPES = ((100, 3, 32, 32), (100, 3, 64, 64), (64, 3, 224, 224))
 CLASSES = 1000
 PER_SAMPLE = ', lam per sample'
+LEARNED = ('AutoMix', 'SAMix', 'AdAutoMix')
 # than any limit of a blend: a network, a saliency, a resize, masks
-LONGER = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix', 'SMMix', 'MixPro')
-# nothing, what they wrap, parts of a whole step
-LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix', 'AutoMix', 'SAMix', 'AdAutoMix')
+LONGER = ('AttentiveMix', 'SaliencyMix', 'ResizeMix', 'SnapMix', 'TokenMix', 'PuzzleMix', 'SMMix', 'MixPro', *LEARNED)
+LEFT_OUT = ('NoMix', 'RandomMixer', 'TransMix')  # nothing, and what they wrap
 
 MEASURED_WITH: dict[str, dict[str, Any]] = {
     'AttentiveMix': {'teacher': {'type': 'ThinResNet', 'depth': 8}, 'input_size': 32},
@@ -38,6 +39,8 @@ def measure(rounds: int, shape: tuple[int, int, int, int]) -> list[Timing]:
     functions: dict[str, Callable[[], object]] = {LIMIT: lambda: torch.lerp(images, partners, 0.3)}
     attention = GivenAttention(shape)
     for name, mixer in ours().items():
+        if isinstance(mixer, LearnedMixer):
+            with_given_features(mixer, shape)
         after_a_batch(mixer, images, labels)
         probe = attention if isinstance(mixer, SMMix) else None  # the others do without a network
         functions[name] = lambda mixer=mixer, probe=probe: mixer(images, labels, probe)  # type: ignore[misc]
@@ -66,6 +69,36 @@ def after_a_batch(mixer: Mixer, images: Tensor, labels: Tensor) -> None:
     """Let a mixer that remembers batches see one, so that it has something to mix with."""
     if type(mixer).history is not Mixer.history:
         mixer(images, labels).finish(Outputs(torch.zeros(len(images), CLASSES)))
+
+
+def with_given_features(mixer: LearnedMixer, shape: tuple[int, int, int, int]) -> None:
+    """Let a learned mixer draw masks of features at no cost, and learn nothing: its whole step is mixed_steps.py's."""
+    model = nn.Module()
+    model.backbone = GivenFeatures(shape)
+    model.head = nn.Identity()
+    mixer.attach(model)
+    mixer.eval()
+
+
+class GivenFeatures(nn.Module):
+    """Answer with features of the third stage of a ResNet-18: a quarter of the side, or a sixteenth from 224 px on."""
+
+    channels = 256
+
+    def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        super().__init__()
+        batch, _, *self.example_size = shape
+        stride = 4 if shape[-1] < 224 else 16
+        maps = torch.randn(batch, self.channels, *(side // stride for side in self.example_size))
+        self.maps = nn.Parameter(maps, requires_grad=False)
+
+    def stage(self, name: str) -> nn.Module:
+        """Know every stage."""
+        return self
+
+    def feature_map(self, images: Tensor, stage: str) -> Tensor:
+        """Return what was given."""
+        return self.maps[: len(images)]
 
 
 class GivenAttention:
