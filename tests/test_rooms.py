@@ -1,12 +1,15 @@
 """The house: imports point to the ground, names of files are used once, functions take values."""
 
 import ast
+import re
 from collections import Counter
+from html import unescape
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
 from support.house import PACKAGE, imports_of, modules, room_of
+from support.house_drawing import FLOORS
 
 # From the ground up: a room may import itself and the rooms before it. Only the registries' `locations` point up.
 ROOMS = (
@@ -63,6 +66,12 @@ def test_an_import_upwards_would_be_seen(tmp_path, monkeypatch):
 
 def test_every_room_is_in_the_list():
     assert {room_of(file) for file in FILES} == set(ROOMS)
+
+
+def test_the_drawing_shows_the_rooms_in_their_order():
+    assert [room for floor in FLOORS for room in floor] == list(ROOMS[:-1])  # all but the door, openmix_dm itself
+    words = ' '.join(re.findall(r'>([^<]+)</text>', (ROOT / 'docs/figures/house.svg').read_text()))
+    assert all(text in unescape(words) for floor in FLOORS for room in floor.items() for text in room)
 
 
 def test_no_two_files_have_one_name():
