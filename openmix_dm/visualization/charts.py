@@ -18,6 +18,7 @@ from openmix_dm.visualization.style import COLOURS, MARKERS, new_figure, styled,
 HOLLOW: dict[str, Any] = {'marker': 'D', 'markersize': 6, 'markerfacecolor': 'none', 'linestyle': ''}
 FORMATS = ('.png', '.svg', '.pdf')
 LETTERS_PER_INCH = 16  # of a legend
+LEGEND_LINE = 0.18  # inches
 LEGEND_BELOW = 4  # entries from which on a legend is put below the axes instead of into them
 
 
@@ -73,9 +74,12 @@ def add_legend(figure: Any, axis: Any) -> None:
         return
     if len(handles) < LEGEND_BELOW:
         axis.legend()
-    else:
-        columns = 2 if len(handles) == 4 else 3
-        figure.legend(handles, labels, loc='outside lower center', ncols=columns)
+        return
+    width, height = figure.get_size_inches()
+    columns = min(legend_columns(labels, width), 2 if len(handles) == 4 else 3)
+    further = max(0, math.ceil(len(handles) / columns) - 2)  # two lines have their place already
+    figure.set_size_inches(width, height + LEGEND_LINE * further)
+    figure.legend(handles, labels, loc='outside lower center', ncols=columns)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from support.table_folders import write_run, write_table
 from openmix_dm.tables.archive.parts import collect_parts
 from openmix_dm.tables.catalogue import read_table
 from openmix_dm.tables.formats.cell_records import to_json
-from openmix_dm.tables.formats.grid import Entry
+from openmix_dm.tables.formats.grid import Entry, make_grid
 from openmix_dm.tables.formats.text import to_markdown
 from openmix_dm.tables.page.looks import COLOURS
 from openmix_dm.tables.page.page import direction, to_html
 from openmix_dm.tables.page.plots import ASIDE, effect, printed_points
+from openmix_dm.tables.page.sheets import sheets
 from openmix_dm.tables.page.themed import VARIABLES
 from openmix_dm.tables.plan import runs_of
 from openmix_dm.tables.results import collect
@@ -294,3 +295,69 @@ def test_all_colours_of_charts_are_variables_of_the_page(tmp_path):
         'variable',
         'none',
     }
+
+
+def head_of(part):
+    return part.head[1:]
+
+
+@pytest.mark.parametrize(
+    ('printed', 'expected'),
+    [
+        # 6 fields a group: each has a sheet of its own
+        ('paper', [['a, x', 'paper', 'a, y', 'paper', 'gain over x', "paper's gain"]]),
+        # 3 fields a group: two groups share a sheet
+        ('', [['a, x', 'a, y', 'gain over x', 'b, x', 'b, y', 'gain over x'], ['c, x', 'c, y', 'gain over x']]),
+    ],
+)
+def test_a_wide_table_is_printed_in_parts(tmp_path, printed, expected):
+    rows = "{'r': ['digits/r8_mixup.py', 'digits/r8_mixup_dm.py'] * 3}"
+    text = f"title='W'\ncolumns=['a, x', 'a, y', 'b, x', 'b, y', 'c, x', 'c, y']\nrows={rows}\ntrials=1"
+    results = collect(read_table(write_table(tmp_path, text)), tmp_path)
+    cells = [
+        replace(
+            cell, printed=1.0 if printed else None, baseline=results.table.cells[place - 1].id if place % 2 else None
+        )
+        for place, cell in enumerate(results.table.cells)
+    ]
+    results = collect(replace(results.table, cells=tuple(cells)), tmp_path)
+    grid = make_grid(results)
+    parts = sheets(grid, results)
+    assert [head_of(part) for part in parts][: len(expected)] == expected
+    # nothing is lost, nothing is printed twice, every part has the names of the rows and its own averages
+    assert [name for part in parts for name in head_of(part)] == grid.head[1:]
+    assert [entry for part in parts for entry in part.rows[0][1:]] == grid.rows[0][1:]
+    assert all(part.rows[0][0] == grid.rows[0][0] for part in parts)
+    assert all(len(part.closing or part.head) == len(part.head) for part in parts)
+    page = to_html(results)
+    assert page.count('<table class="main') == 1 + len(parts)
+
+
+def test_a_group_that_is_wider_than_a_sheet_is_cut_between_its_columns(tmp_path):
+    columns = [f'loss {number}' for number in range(12)]
+    rows = {'r': ['digits/r8_mixup.py'] * 12}
+    text = f"title='W'\ncolumns={columns}\nrows={rows}\nbaseline='loss 0'\ntrials=1"
+    results = collect(read_table(write_table(tmp_path, text)), tmp_path)
+    parts = sheets(make_grid(results), results)
+    assert [len(head_of(part)) for part in parts] == [7, 8, 8]
+    assert all(head_of(part)[0].startswith('loss') for part in parts)  # not between a number and its gain
+
+
+def test_a_small_table_is_printed_as_it_is(tmp_path):
+    page = to_html(filled(tmp_path))
+    assert page.count('<table class="main') == 1
+
+
+def test_a_legend_of_long_names_stays_inside_of_the_chart():
+    def chart(names):
+        lines = [Line(name, [1, 2], [1, 2], [1, 2], [1, 2]) for name in names]
+        figure = line_chart('title', lines, 'x', 'y', (0, 3))
+        figure.canvas.draw()
+        return figure, figure.legends[0].get_window_extent()
+
+    for letters in (2, 12, 34):
+        figure, box = chart([f'{number}{"n" * letters}' for number in range(6)])
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+    short, _ = chart([str(number) for number in range(6)])
+    assert figure.get_figheight() > short.get_figheight()  # lines of the legend take nothing from the curves

@@ -100,8 +100,11 @@ table.cost { font-size: .84rem; margin: .6rem 0; }
 table.cost th, table.cost td { padding: .25rem .7rem; }
 table.cost thead th { border-bottom: 1px solid var(--line); color: var(--soft); font-weight: 500; }
 @media (max-width: 600px) { body { padding: 1rem .8rem 3rem; } th, td { padding: .35rem .5rem; } }
-@media print { body { max-width: none; padding: 0; font-size: 11px; } .wide { overflow: visible; }
+.on-paper { display: none; }
+@media print { .on-screen { display: none; } .on-paper { display: block; } table { break-inside: avoid; }
+  th, td { padding: .2rem .4rem; } thead th { white-space: normal; } .on-paper .wide + .wide caption { display: none; }
+  body { max-width: none; padding: 0; font-size: 11px; } .wide { overflow: visible; }
   details, .card, .charts svg, tr { break-inside: avoid; } details.config, thead button::after { display: none; }
-  h2 { break-after: avoid; } .card, .bar i, .legend i { print-color-adjust: exact; } }
+  h2, h2 + .note { break-after: avoid; } .card, .bar i, .legend i { print-color-adjust: exact; } }
 """
 )

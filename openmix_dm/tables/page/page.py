@@ -9,6 +9,7 @@ from openmix_dm.tables.page.forest import evidence_section
 from openmix_dm.tables.page.looks import STYLE
 from openmix_dm.tables.page.plots import learning_curves
 from openmix_dm.tables.page.script import POLICY, SCRIPT
+from openmix_dm.tables.page.sheets import sheets
 from openmix_dm.tables.page.summary import summary
 from openmix_dm.tables.results import Results
 
@@ -23,7 +24,7 @@ def to_html(results: Results) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(table.name)}</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body><main>'
         f'<h1>{escape(table.title)}</h1><p class="note">{escape(origin(results))}</p>'
-        f'{summary(results)}<h2>Table</h2>{main_table(grid, results)}{notes(grid)}'
+        f'{summary(results)}<h2>Table</h2>{tables(grid, results)}{notes(grid)}'
         f'<p class="facts">{"<br>".join(map(escape, facts(results)))}</p>'
         f'{evidence_section(results)}{curves_section(results)}'
         f'{f"<h2>Runs</h2>{SAMPLES}{runs}" if runs else ""}</main><script>{SCRIPT}</script></body></html>\n'
@@ -56,6 +57,15 @@ def origin(results: Results) -> str:
     table = results.table
     source = f'{table.source} of the paper, ' if table.source else ''
     return f'{source}table {table.name}: {documented("table", "run", table.name)}'
+
+
+def tables(grid: Grid, results: Results) -> str:
+    """Return the table; of one that is wider than a sheet of paper, also the parts that are printed instead."""
+    whole, parts = main_table(grid, results), sheets(grid, results)
+    if len(parts) == 1:
+        return whole
+    printed = ''.join(main_table(part, results) for part in parts)
+    return f'<div class="on-screen">{whole}</div><div class="on-paper">{printed}</div>'
 
 
 def main_table(grid: Grid, results: Results) -> str:
