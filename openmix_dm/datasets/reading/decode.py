@@ -43,7 +43,8 @@ def load_turbojpeg() -> None:
     except (ImportError, RuntimeError, OSError) as error:
         raise ConfigError(
             "imdecode_backend='turbojpeg' needs the library libturbojpeg, which PyTurboJPEG cannot load "
-            f"({first_line(error)}); install it, or use imdecode_backend='cv2'"
+            f"({first_line(error)}); install it (for one older than 3.0: pip install 'PyTurboJPEG<2'), "
+            "or use imdecode_backend='cv2'"
         ) from None
     mmcv.use_backend('cv2')  # what others read by mmcv stays as it was
 
