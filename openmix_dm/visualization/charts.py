@@ -67,12 +67,12 @@ def legend_columns(names: Sequence[str], inches: float) -> int:
     return max(1, min(4, len(names), int(inches * LETTERS_PER_INCH / letters)))
 
 
-def add_legend(figure: Any, axis: Any) -> None:
-    """Explain the lines of an axis: inside it if they are few, below the figure otherwise."""
+def add_legend(figure: Any, axis: Any, below: bool = False) -> None:
+    """Explain the lines of an axis: inside it if they are few and leave room, below the figure otherwise."""
     handles, labels = axis.get_legend_handles_labels()
     if not handles:
         return
-    if len(handles) < LEGEND_BELOW:
+    if len(handles) < LEGEND_BELOW and not below:
         axis.legend()
         return
     width, height = figure.get_size_inches()
@@ -127,7 +127,7 @@ def line_chart(
         whole_numbers(axis)
     finish(axis, title, x_label, y_label)
     axis.title.set_fontsize(min(10.0, 430 / max(len(title), 1)))  # so that a long one fits
-    add_legend(figure, axis)
+    add_legend(figure, axis, below=names is not None)  # error bars leave no room that can be counted on
     return figure
 
 
