@@ -9,6 +9,8 @@ import shutil
 import signal
 import sys
 import time
+import traceback
+from collections.abc import Collection
 from typing import NamedTuple
 
 import torch
@@ -111,7 +113,7 @@ def explain(error: BaseException) -> BaseException:
         return ResourceError(f'cannot write ({first_line(error)})')
     if isinstance(error, RuntimeError):
         return (
-            _worker_failure(f'{error}\n{error.__cause__}')
+            _worker_failure(f'{error}\n{error.__cause__}', _signals_of_workers(error))
             or _device_failure(str(error))
             or lost_connection(error)
             or error
@@ -139,11 +141,22 @@ def _device_failure(text: str) -> Failure | None:
     return None
 
 
-def _worker_failure(text: str) -> Failure | None:
+def _signals_of_workers(error: RuntimeError) -> set[int]:
+    """Return the signals that ended workers of the loader in which an error was raised.
+
+    torch raises what killed a worker wherever the main thread happens to be, and a library that is just importing something
+    may swallow that; what torch then finds ("exited unexpectedly") leaves the signal out.
+    """
+    loaders = [frame.f_locals.get('self') for frame, _ in traceback.walk_tb(error.__traceback__)]
+    workers = [worker for loader in loaders for worker in getattr(loader, '_workers', ())]
+    return {-worker.exitcode for worker in workers if (worker.exitcode or 0) < 0}
+
+
+def _worker_failure(text: str, signals: Collection[int] = ()) -> Failure | None:
     """Explain the death or the silence of a worker of a data loader."""
     if re.search(r'DataLoader worker .*(killed by signal|exited unexpectedly)', text, re.DOTALL):
         how = re.search(r'killed by signal: ([^.\n]*)', text)
-        if how and 'Bus error' in how[1]:
+        if (how and 'Bus error' in how[1]) or signal.SIGBUS in signals:
             return ResourceError(_full_shared_memory())
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
         return ResourceError(

@@ -1,8 +1,10 @@
 import errno
+import signal
 
 import pytest
 import torch
 import torch.distributed as dist
+from torch.utils.data import DataLoader
 
 from openmix_dm.errors import DataError, DistributedError, ResourceError
 from openmix_dm.launch.failures import CAUSES, explain
@@ -204,6 +206,26 @@ def test_what_nccl_says_of_other_ranks_is_explained(name):
     failure = explain(raised(text))
     assert type(failure) is DistributedError
     assert all(words in str(failure) for words in told)
+
+
+class EndsByABusError(list):
+    def __getitem__(self, index):
+        signal.raise_signal(signal.SIGBUS)
+
+
+def test_a_bus_error_is_told_where_its_first_report_was_swallowed():
+    """torch raises the death of a worker wherever the main thread is, also inside of a library that catches it; the
+    loader then finds a worker that is gone, and does not say why."""
+    batches = iter(DataLoader(EndsByABusError([0]), num_workers=1))
+    before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        with pytest.raises(RuntimeError, match='exited unexpectedly') as raised:
+            next(batches)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    failure = explain(raised.value)
+    assert type(failure) is ResourceError
+    assert '--shm-size' in str(failure)
 
 
 def test_what_a_worker_says_comes_without_its_traceback():
