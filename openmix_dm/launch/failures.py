@@ -144,8 +144,8 @@ def _device_failure(text: str) -> Failure | None:
 def _signals_of_workers(error: RuntimeError) -> set[int]:
     """Return the signals that ended workers of the loader in which an error was raised.
 
-    torch raises what killed a worker wherever the main thread happens to be, and a library that is just importing something
-    may swallow that; what torch then finds ("exited unexpectedly") leaves the signal out.
+    torch raises what killed a worker wherever the main thread happens to be, and a library that is just importing
+    something may swallow that; what torch then finds ("exited unexpectedly") leaves the signal out.
     """
     loaders = [frame.f_locals.get('self') for frame, _ in traceback.walk_tb(error.__traceback__)]
     workers = [worker for loader in loaders for worker in getattr(loader, '_workers', ())]

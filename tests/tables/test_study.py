@@ -1,0 +1,51 @@
+"""What docs/study.md says is what its kept numbers give, and the plan is older than every run."""
+
+import json
+import subprocess
+from datetime import datetime
+
+import pytest
+from conftest import ROOT
+
+from openmix_dm.commands.collect import FORMATS, TESTS
+from openmix_dm.tables.archive.parts import collect_parts
+from openmix_dm.tables.catalogue import find_table
+
+PLAN = '3b22a05'
+PAGE = ROOT / 'docs/study.md'
+# the files of a part: its table, and the metrics that the page shows
+PARTS = {'transfer.json': ('study_transfer', ('top1',))}
+SHOWN = [(file, metric) for file, (_, metrics) in PARTS.items() for metric in metrics]
+
+
+def test_every_kept_file_is_on_the_page():
+    assert {path.name for path in (ROOT / 'docs/study').glob('*.json')} == set(PARTS)
+
+
+@pytest.mark.parametrize(('file', 'metric'), SHOWN)
+def test_the_page_has_the_tables_of_the_kept_numbers(file, metric):
+    results = collect_parts(find_table(PARTS[file][0]).by_metric(metric), [ROOT / 'docs/study' / file])
+    page = PAGE.read_text()
+    made = f'{FORMATS["md"](results)}\n{TESTS["md"](results)}'
+    rows = [line for line in made.splitlines() if line.startswith('|')]
+    assert len(rows) > 6
+    assert [row for row in rows if row not in page] == []
+
+
+@pytest.mark.parametrize('file', PARTS)
+def test_every_run_is_on_the_page_and_younger_than_its_commit_and_the_plan(file):
+    kept, page = json.loads((ROOT / 'docs/study' / file).read_text()), PAGE.read_text()
+    runs = kept['runs']
+    assert {run['state'] for run in runs} == {'done'}
+    (commit,) = {commit for run in runs for commit in run['commits']}
+    assert f'`{commit[:7]}`' in page
+    assert f'first start {min(run["start"] for run in runs)}' in page
+    for older in (PLAN, commit):
+        told = subprocess.run(['git', 'show', '-s', '--format=%cI', older], cwd=ROOT, capture_output=True, text=True)
+        if told.returncode:
+            pytest.skip('without the history of the repository')
+        assert all(datetime.fromisoformat(told.stdout.strip()) < datetime.fromisoformat(run['start']) for run in runs)
+    columns = [cell['values'] for cell in kept['cells'] if cell['metric'] == 'top1']
+    for seed in columns[0]:
+        values = ' | '.join(f'{column[seed]:.2f}' for column in columns if seed in column)
+        assert f'| {seed} | {values} |' in page
