@@ -14,7 +14,11 @@ from openmix_dm.tables.catalogue import find_table
 PLAN = '3b22a05'
 PAGE = ROOT / 'docs/study.md'
 # the files of a part: its table, and the metrics that the page shows
-PARTS = {'main.json': ('study_main', ('top1',)), 'transfer.json': ('study_transfer', ('top1',))}
+PARTS = {
+    'main.json': ('study_main', ('top1',)),
+    'eta.json': ('study_eta', ('top1',)),
+    'transfer.json': ('study_transfer', ('top1',)),
+}
 SHOWN = [(file, metric) for file, (_, metrics) in PARTS.items() for metric in metrics]
 
 
