@@ -2,6 +2,7 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -112,3 +113,46 @@ def test_odd_sums_are_a_bad_checkpoint(odd):
     hook, runner = hook_of(0, 1)
     with pytest.raises(CheckpointError, match='sums of its records'):
         hook.after_load_checkpoint(runner, {'records': odd})
+
+
+class Log:
+    """Keep what is written."""
+
+    def append(self, record):
+        self.record = record
+
+    def add_scalars(self, numbers, step):
+        pass
+
+
+def recorded_by_two(rank):
+    """A head that adds a term for some batches: once on rank 1, in the first iteration, never on rank 0."""
+    hook, log = RecordHook(interval=2), Log()
+    hook._file = log
+    wrapper = SimpleNamespace(get_lr=lambda: {'lr': [0.1]})
+    runner = SimpleNamespace(
+        epoch=0, max_epochs=1, max_iters=2, world_size=2, optim_wrapper=wrapper, visualizer=log, train_dataloader=[0, 1]
+    )
+    for runner.iter in (0, 1):
+        outputs = {'loss_cls': torch.tensor(2.0), 'loss': torch.tensor(2.0)}
+        if rank == 1 and runner.iter == 0:
+            outputs = {'loss_hard': torch.tensor([4.0, 8.0]), **outputs}
+        hook.after_train_iter(runner, runner.iter, {'labels': [0]}, outputs)
+    return log.record
+
+
+@pytest.mark.slow
+def test_a_term_of_one_rank_is_recorded_by_all(tmp_path):
+    for record in on_two_ranks(recorded_by_two, tmp_path):
+        assert (record['loss_cls'], record['loss']) == (2, 2)
+        assert (record['loss_hard_0'], record['loss_hard_1']) == (1, 2)
+
+
+def test_a_term_of_one_rank_goes_on_where_there_is_one_rank():
+    hook, runner = hook_of(0, 1)
+    saved = [
+        {'iterations': 3, 'sums': {'loss': torch.tensor(6.0)}},
+        {'iterations': 3, 'sums': {'loss_hard': torch.tensor(4.0), 'loss': torch.tensor(2.0)}},
+    ]
+    hook.after_load_checkpoint(runner, {'records': saved})
+    assert {name: float(value) for name, value in hook._sums.items()} == {'loss': 4.0, 'loss_hard': 2.0}

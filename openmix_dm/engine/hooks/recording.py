@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mmengine.dist import all_reduce
+from mmengine.dist import all_reduce, get_world_size
 from mmengine.hooks import Hook
 from torch import Tensor
 from torch.distributed import all_gather_object
@@ -25,8 +25,9 @@ class RecordHook(Hook):
     """Write a `train` record every `interval` iterations and at the end of each epoch, and a `val` record a validation.
 
     They go to metrics.jsonl, to TensorBoard and to the screen. The losses of a record are means over the iterations
-    since the one before, and over ranks. They are added up on the device and read once a record, so that recording does
-    not slow the iterations down. A checkpoint between two records holds the sums: a run that goes on records what an
+    since the one before, and over ranks; a term that some iterations or some ranks do not have counts as 0 there, so
+    that terms add up to their sum. They are added up on the device and read once a record, so that recording does not
+    slow the iterations down. A checkpoint between two records holds the sums: a run that goes on records what an
     unbroken one does, except for times.
 
     Args:
@@ -110,8 +111,7 @@ class RecordHook(Hook):
             own = of_ranks[runner.rank if len(of_ranks) == runner.world_size else 0]
             self._iterations, self._sums = int(own['iterations']), dict(own['sums'])
             if len(of_ranks) != runner.world_size:
-                columns = {name: [each['sums'][name].float() for each in of_ranks] for name in self._sums}
-                self._sums = {name: torch.stack(column).mean(dim=0) for name, column in columns.items()}
+                self._sums = mean_of_ranks([each['sums'] for each in of_ranks])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f'the sums of its records cannot be read ({type(error).__name__}: {error})') from None
 
@@ -120,9 +120,10 @@ class RecordHook(Hook):
         self._progress.close()
 
     def _summarise(self, runner: Any, done: int) -> dict[str, Any]:
-        means = torch.cat([value.float().reshape(-1) for value in self._sums.values()]) / self._iterations
+        sums = with_terms_of_all_ranks(self._sums)
+        means = torch.cat([value.float().reshape(-1) for value in sums.values()]) / self._iterations
         all_reduce(means, op='mean')
-        names = [name for key, value in self._sums.items() for name in names_of(key, value)]
+        names = [name for key, value in sums.items() for name in names_of(key, value)]
         numbers = with_ratios(dict(zip(names, means.tolist(), strict=True)))  # the only place that waits for the device
         elapsed = max(time.perf_counter() - self._since, 1e-9)
         return {
@@ -151,6 +152,26 @@ class RecordHook(Hook):
     def _start_the_clock(self) -> None:
         self._timed, self._images, self._since = 0, 0, time.perf_counter()
         stopwatch.read()
+
+
+def with_terms_of_all_ranks(sums: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the sums in one order on all ranks, 0 of what only others have: ranks that add unlike lists would hang."""
+    if not several_ranks():
+        return sums
+    shapes: list[dict[str, tuple[int, ...]]] = [{}] * get_world_size()
+    all_gather_object(shapes, {name: tuple(value.shape) for name, value in sums.items()})
+    device = next(iter(sums.values())).device
+    every = {name: shape for of_rank in shapes for name, shape in of_rank.items()}
+    return {name: sums[name] if name in sums else torch.zeros(shape, device=device) for name, shape in every.items()}
+
+
+def mean_of_ranks(sums: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of the ranks' sums, where what a rank does not have is 0."""
+    totals: dict[str, Tensor] = {}
+    for of_rank in sums:
+        for name, value in of_rank.items():
+            totals[name] = totals[name] + value.float() if name in totals else value.float()
+    return {name: total / len(sums) for name, total in totals.items()}
 
 
 def names_of(key: str, value: Tensor) -> list[str]:
