@@ -16,7 +16,7 @@ from openmix_dm.tables.catalogue import find_table
 from openmix_dm.tables.formats import cell_records, text
 from openmix_dm.tables.measures import find_measure, is_measured
 from openmix_dm.tables.plan import WORK_DIRS
-from openmix_dm.tables.results import Results, collect
+from openmix_dm.tables.results import Results, collect, recorded_name
 from openmix_dm.utils.files import write_atomically
 from openmix_dm.utils.stats import INTERVALS
 from openmix_dm.utils.suggest import did_you_mean
@@ -126,4 +126,5 @@ def check_metric(results: Results, metric: str) -> None:
         'hours',
         *(name for trial in done for name in (*trial.record.get('values', {}), *measures_of(trial))),
     }
-    raise ConfigError(f'none of {len(done)} finished runs has {metric!r}{did_you_mean(metric, names)}')
+    asked = recorded_name(results.table.cells[0])
+    raise ConfigError(f'none of {len(done)} finished runs has {asked!r}{did_you_mean(asked, names)}')

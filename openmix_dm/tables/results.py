@@ -77,7 +77,7 @@ class Result:
     def marks(self) -> tuple[str, ...]:
         """Say in what the cell is below its protocol."""
         if self.cell.config is None or self.mean is None:
-            return self.problems
+            return (*self.without_value, *self.problems)
         if not self.finished:
             epochs = max((trial.state.epoch, trial.state.epochs) for trial in self.trials if trial.value is not None)
             marks = [f'unfinished: epoch {epochs[0]} of {epochs[1]}']
@@ -89,11 +89,18 @@ class Result:
         if EPOCHS in changes:
             run, table = changes.pop(EPOCHS)
             marks.append(f'{run} epochs instead of {table}')
+        marks += self.without_value
         marks += self.too_short
         marks += [f'measured on {machine}, not on one {self.cell.hardware}' for machine in self.other_machines]
         if changes:
             marks.append('other settings: ' + ', '.join(f'{k} {a!r} instead of {b!r}' for k, (a, b) in changes.items()))
         return (*marks, *self.problems)
+
+    @property
+    def without_value(self) -> list[str]:
+        """Say that runs are done and lack the number that the table asks for."""
+        lacking = [t for t in self.trials if t.state.kind == 'done' and t.value is None and not t.problem]
+        return [f'{len(lacking)} of {self.wanted} trials done without {recorded_name(self.cell)}'] if lacking else []
 
     @property
     def too_short(self) -> list[str]:
@@ -254,7 +261,14 @@ def value_of(cell: Cell, record: dict[str, Any], measured: Callable[[str], float
         return measured(cell.metric)
     best = 'min' if less_is_better(cell.metric) else 'max'
     protocol = cell.protocol.removeprefix('ema_')
-    return (record.get('values') or {}).get(cell.metric, {}).get(best if protocol == 'best' else protocol)
+    return (record.get('values') or {}).get(recorded_name(cell), {}).get(best if protocol == 'best' else protocol)
+
+
+def recorded_name(cell: Cell) -> str:
+    """Return the name of a cell's metric in the records: top5 of averaged weights is ema_top5."""
+    says_weights = cell.metric.startswith(('ema_', 'momentum_'))
+    averaged = cell.protocol.startswith('ema_') and is_validated(cell.metric) and not says_weights
+    return f'ema_{cell.metric}' if averaged else cell.metric
 
 
 def is_validated(metric: str) -> bool:

@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from support.table_folders import write_fgsm, write_run, write_table
+from support.table_folders import TABLE, write_fgsm, write_run, write_table
 
 from openmix_dm.errors import ConfigError
+from openmix_dm.runs.folder import RunFolder
 from openmix_dm.tables.catalogue import read_table
 from openmix_dm.tables.cells import Cell, Table
 from openmix_dm.tables.plan import runs_of
@@ -135,3 +136,36 @@ def test_any_value_of_the_validations_is_a_metric(tmp_path, metric, protocol, ex
         write_run(run, values={'lab/f1': summary, 'lab/error': {**summary, 'min': 3.0}})
     (result,) = collect(table, tmp_path).by_id.values()
     assert result.mean.value == expected
+
+
+def test_a_done_run_without_the_number_of_its_protocol_is_marked(tmp_path):
+    """Trained without an average of the weights, which the table takes."""
+    table = read_table(write_table(tmp_path, TABLE + "protocol = 'ema_last'\ntrials = 2\n"))
+    for run in runs_of(table, tmp_path):
+        final = {'ema_last': 71.0} if run.seed == 0 or 'cutmix' in run.config.stem else {'last': 70.0}
+        write_run(run, final=final)
+    results = collect(table, tmp_path)
+    assert results.by_id['cutmix/mce'].marks == ()
+    assert results.by_id['mixup/mce'].marks == ('1 of 2 trials', '1 of 2 trials done without ema_top1')
+    for run in runs_of(table, tmp_path):
+        RunFolder(run.folder).update(final={'last': 70.0})
+    assert collect(table, tmp_path).by_id['mixup/mce'].marks == ('2 of 2 trials done without ema_top1',)
+
+
+def test_other_metrics_are_of_the_weights_that_the_protocol_names(tmp_path):
+    values = {
+        'top5': {'last': 98.0, 'max': 98.5},
+        'ema_top5': {'last': 99.0, 'max': 99.5},
+        'momentum_top1': {'last': 50.0},
+    }
+    protocols = {'last': 98.0, 'best': 98.5, 'ema_last': 99.0, 'ema_best': 99.5}
+    texts = {protocol: f"{TABLE}protocol = '{protocol}'\ntrials = 1\n" for protocol in protocols}
+    tables = {protocol: read_table(write_table(tmp_path, text, protocol)) for protocol, text in texts.items()}
+    for run in runs_of(tables['last'], tmp_path):
+        write_run(run, values=values)
+    for protocol, expected in protocols.items():
+        results = collect(tables[protocol].by_metric('top5'), tmp_path)
+        assert results.by_id['mixup/mce'].mean.value == expected
+    for metric, expected in {'ema_top5': 99.0, 'momentum_top1': 50.0}.items():  # which says itself of what weights
+        results = collect(tables['ema_last'].by_metric(metric), tmp_path)
+        assert results.by_id['mixup/mce'].mean.value == expected
