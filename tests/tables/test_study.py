@@ -1,5 +1,6 @@
 """What docs/study.md says is what its kept numbers give, and the plan is older than every run."""
 
+import csv
 import json
 import subprocess
 from datetime import datetime
@@ -10,6 +11,7 @@ from conftest import ROOT
 from openmix_dm.commands.collect import FORMATS, TESTS
 from openmix_dm.tables.archive.parts import collect_parts
 from openmix_dm.tables.catalogue import find_table
+from openmix_dm.utils.stats import paired_gain
 
 PLAN = '3b22a05'
 PAGE = ROOT / 'docs/study.md'
@@ -19,6 +21,7 @@ PARTS = {
         'study_main',
         ('top1', 'mixed_top2_mixup:2000', 'mixed_top2_cutmix:2000', 'ece', 'fgsm:2000'),
     ),
+    'deeper.json': ('study_deeper', ('top1',)),
     'eta.json': ('study_eta', ('top1',)),
     'transfer.json': ('study_transfer', ('top1',)),
 }
@@ -56,3 +59,41 @@ def test_every_run_is_on_the_page_and_younger_than_its_commit_and_the_plan(file)
     for seed in columns[0]:
         values = ' | '.join(f'{column[seed]:.2f}' for column in columns if seed in column)
         assert f'| {seed} | {values} |' in page
+
+
+def by_seed(file, row, column):
+    cells = json.loads((ROOT / 'docs/study' / file).read_text())['cells']
+    (values,) = (c['values'] for c in cells if (c['row'], c['column'], c['metric']) == (row, column, 'top1'))
+    return {int(seed): value for seed, value in values.items()}
+
+
+def test_what_was_looked_at_afterwards_is_what_is_kept_of_it():
+    page = PAGE.read_text()
+    with (ROOT / 'docs/study/training.csv').open() as file:
+        runs = list(csv.DictReader(file))
+    cells = {}
+    for run in runs:
+        cells.setdefault((run['network'], run['row'], run['loss']), []).append(run)
+    assert len(runs) == 120
+    for (network, row, loss), found in cells.items():
+        train, test, sure = (
+            {int(run['seed']): float(run[name]) for run in found}
+            for name in ('train_top1', 'test_top1', 'test_confidence')
+        )
+        file = 'deeper.json' if network == 'ResNet-20' else 'eta.json' if loss.endswith('eta 1') else 'main.json'
+        assert test == pytest.approx(by_seed(file, row, loss), abs=0.005)
+        means = [sum(values.values()) / len(values) for values in (train, test, sure)]
+        shown = ' | '.join(f'{mean:.1f}' for mean in means)
+        assert f'| {network}, {row}, {loss} | {shown} | {means[2] - means[1]:+.1f} |' in page
+
+
+def test_the_split_by_alpha_is_that_of_the_kept_numbers():
+    gains = {}
+    for alpha in ('0.2', '1'):
+        rows = [f'{mixer}, alpha {alpha}' for mixer in ('Mixup', 'CutMix')]
+        pairs = [(by_seed('main.json', row, 'DM(CE)'), by_seed('main.json', row, 'MCE')) for row in rows]
+        gains[alpha] = {seed: sum(ours[seed] - base[seed] for ours, base in pairs) / 2 for seed in pairs[0][0]}
+    page, none = PAGE.read_text(), dict.fromkeys(gains['1'], 0.0)
+    for ours, base in ((gains['0.2'], none), (gains['1'], none), (gains['0.2'], gains['1'])):
+        found = paired_gain(ours, base)
+        assert f'{found.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]' in page
