@@ -47,9 +47,19 @@ class RunFolder:
         """Say whether a run has started here."""
         return (self.path / RUN).exists() or (self.path / METRICS).exists()
 
+    @property
+    def came_to_nothing(self) -> bool:
+        """Say whether what started here failed before its first number and its first checkpoint.
+
+        There is nothing to go on with and nothing to lose: the user who has lowered a batch size that the memory did
+        not hold starts over in the same folder. Its log stays.
+        """
+        failed = self.read().get('state', '').startswith('failed')
+        return failed and not (self.path / METRICS).exists() and not any(self.path.glob('*.pth'))
+
     def check_unused(self) -> None:
         """Refuse to start over in the folder of another run: nothing is overwritten."""
-        if self.used:
+        if self.used and not self.came_to_nothing:
             raise ConfigError(
                 f'{self.path} holds a run already; go on with it by --resume, or choose another folder with --work-dir'
             )
@@ -81,7 +91,7 @@ class RunFolder:
 
     def changes(self, config: Config) -> dict[str, tuple[Any, Any]]:
         """Return what differs from the config that the run was started with: key -> (before, now)."""
-        if not (self.path / CONFIG).exists():
+        if self.came_to_nothing or not (self.path / CONFIG).exists():
             return {}
         before, after = _flat(self.settings()), _flat(plain(config))
         keys = sorted(before.keys() | after.keys())
@@ -91,6 +101,9 @@ class RunFolder:
         """Write config.py and run.json at the start, or at the continuation, of a run."""
         self.path.mkdir(parents=True, exist_ok=True)
         (self.path / MARKER).unlink(missing_ok=True)
+        if self.came_to_nothing:
+            for name in (CONFIG, RUN):  # in this order: a kill in between leaves a start that came to nothing
+                (self.path / name).unlink(missing_ok=True)
         before = self.read()
         if before:
             self.update(sums={})  # first: a kill in between must not make a good file look damaged

@@ -49,6 +49,40 @@ def test_a_used_folder_is_refused(folder, tmp_path):
     RunFolder(tmp_path / 'new').check_unused()
 
 
+def test_a_start_that_came_to_nothing_is_no_run(folder, root):
+    """Out of memory in the first iteration: the next start, with a smaller batch, may have the folder."""
+    changed = configs.load_config(root / 'configs/digits/r8_mixup_dm.py', ['global_batch_size=50'])
+    first = folder.read()['id']
+    assert folder.changes(changed)
+    folder.finish('failed: ResourceError: out of memory', 3600.0, 7)
+    folder.check_unused()
+    folder.check_same(changed)
+    folder.start(changed, seed=4, world_size=1)
+    run = folder.read()
+    assert configs.load_config(folder.path / 'config.py').global_batch_size == 50
+    assert (run['state'], run['seed'], run['resumed'], run['hours_before']) == ('running', 4, [], 0.0)
+    assert run['id'] != first
+    assert 'end' not in run
+
+
+@pytest.mark.parametrize('left', [METRICS, 'iter_1.pth', 'epoch_1.pth', 'best_top1.pth'])
+def test_a_failed_run_with_a_number_or_weights_is_a_run(folder, root, left):
+    folder.finish('failed: DataError: a damaged image', 60.0, 3)
+    (folder.path / left).touch()
+    with pytest.raises(ConfigError, match='holds a run already'):
+        folder.check_unused()
+    with pytest.raises(ConfigError, match='the config differs'):
+        folder.check_same(configs.load_config(root / 'configs/digits/r8_mixup_dm.py', ['global_batch_size=50']))
+    folder.start(configs.load_config(root / 'configs/digits/r8_mixup_dm.py'), seed=3, world_size=2)
+    assert len(folder.read()['resumed']) == 1
+
+
+def test_a_run_that_was_stopped_before_its_first_number_is_a_run(folder):
+    folder.finish('preempted', 1.0, 75)
+    with pytest.raises(ConfigError, match='holds a run already'):
+        folder.check_unused()
+
+
 def test_final_numbers(folder):
     record(folder, *(val(epoch, float(epoch % 7), ema_top1=50.0 + epoch) for epoch in range(1, 21)))
     final = folder.final()
