@@ -5,8 +5,10 @@ import json
 import subprocess
 from datetime import datetime
 
+import numpy as np
 import pytest
 from conftest import ROOT
+from scipy import stats
 
 from openmix_dm.commands.collect import FORMATS, TESTS
 from openmix_dm.tables.archive.parts import collect_parts
@@ -70,21 +72,56 @@ def by_seed(file, row, column):
 def test_what_was_looked_at_afterwards_is_what_is_kept_of_it():
     page = PAGE.read_text()
     with (ROOT / 'docs/study/training.csv').open() as file:
-        runs = list(csv.DictReader(file))
-    cells = {}
-    for run in runs:
-        cells.setdefault((run['network'], run['row'], run['loss']), []).append(run)
+        runs = [(run['network'], run['row'], run['loss']) for run in csv.DictReader(file)]
     assert len(runs) == 120
-    for (network, row, loss), found in cells.items():
+    for network, row, loss in dict.fromkeys(runs):
         train, test, sure = (
-            {int(run['seed']): float(run[name]) for run in found}
-            for name in ('train_top1', 'test_top1', 'test_confidence')
+            looked_at(network, row, loss, name) for name in ('train_top1', 'test_top1', 'test_confidence')
         )
         file = 'deeper.json' if network == 'ResNet-20' else 'eta.json' if loss.endswith('eta 1') else 'main.json'
         assert test == pytest.approx(by_seed(file, row, loss), abs=0.005)
         means = [sum(values.values()) / len(values) for values in (train, test, sure)]
         shown = ' | '.join(f'{mean:.1f}' for mean in means)
         assert f'| {network}, {row}, {loss} | {shown} | {means[2] - means[1]:+.1f} |' in page
+
+
+def looked_at(network, row, loss, name):
+    with (ROOT / 'docs/study/training.csv').open() as file:
+        rows = list(csv.DictReader(file))
+    return {
+        int(run['seed']): float(run[name])
+        for run in rows
+        if (run['network'], run['row'], run['loss']) == (network, row, loss)
+    }
+
+
+def test_how_much_less_is_fitted_is_that_of_the_kept_numbers():
+    cells = [('ResNet-8', 'Mixup, alpha 0.2', 'DM(CE)'), ('ResNet-8', 'Mixup, alpha 1', 'DM(CE)')]
+    cells += [('ResNet-20', 'Mixup, alpha 1', 'DM(CE)'), ('ResNet-8', 'Mixup, alpha 1', 'DM(CE), eta 1')]
+    first, second, deeper, larger = (
+        paired_gain(*(looked_at(network, row, each, 'train_top1') for each in ('MCE', loss)))
+        for network, row, loss in cells
+    )
+    assert (
+        f'by {first.mean:.1f} points at alpha 0.2, by {second.mean:.1f} at alpha 1 (interval [{second.low:.1f}, '
+        f'{second.high:.1f}]), by {deeper.mean:.1f} with ResNet-20 and by {larger.mean:.1f} with eta 1'
+    ) in page_in_one_line()
+
+
+def test_the_loss_of_fit_and_the_gain_of_a_run_are_as_little_related_as_the_page_says():
+    fits, gains = [], []
+    for row in [f'{mixer}, alpha {alpha}' for mixer in ('Mixup', 'CutMix') for alpha in ('0.2', '1')]:
+        for found, name in ((fits, 'train_top1'), (gains, 'test_top1')):
+            ours, base = (looked_at('ResNet-8', row, loss, name) for loss in ('DM(CE)', 'MCE'))
+            change = np.array([ours[seed] - base[seed] for seed in ours])
+            found.extend(change - change.mean())
+    r, freedom = np.corrcoef(fits, gains)[0, 1], len(fits) - 4 - 1  # 4 means of rows were taken off
+    p = 2 * stats.t.sf(abs(r) * np.sqrt(freedom / (1 - r**2)), freedom)
+    assert f'a correlation of {r:.2f} over {len(fits)} pairs (p = {p:.2f})' in page_in_one_line()
+
+
+def page_in_one_line():
+    return ' '.join(PAGE.read_text().split())
 
 
 def test_the_split_by_alpha_is_that_of_the_kept_numbers():
