@@ -13,16 +13,15 @@ from scipy import stats
 from openmix_dm.commands.collect import FORMATS, TESTS
 from openmix_dm.tables.archive.parts import collect_parts
 from openmix_dm.tables.catalogue import find_table
-from openmix_dm.utils.stats import paired_gain
+from openmix_dm.utils.stats import gain_found, paired_gain
 
 PLAN = '3b22a05'
 PAGE = ROOT / 'docs/study.md'
-# the files of a part: its table, and the metrics that the page shows
+MEASURED = ('top1', 'mixed_top2_mixup:2000', 'mixed_top2_cutmix:2000', 'ece', 'fgsm:2000')
+# the files of the parts: the table of each, and the metrics that the page shows
 PARTS = {
-    'main.json': (
-        'study_main',
-        ('top1', 'mixed_top2_mixup:2000', 'mixed_top2_cutmix:2000', 'ece', 'fgsm:2000'),
-    ),
+    'main.json': ('study_main', MEASURED),
+    'alpha.json': ('study_alpha', MEASURED),
     'deeper.json': ('study_deeper', ('top1',)),
     'eta.json': ('study_eta', ('top1',)),
     'transfer.json': ('study_transfer', ('top1',)),
@@ -134,3 +133,25 @@ def test_the_split_by_alpha_is_that_of_the_kept_numbers():
     for ours, base in ((gains['0.2'], none), (gains['1'], none), (gains['0.2'], gains['1'])):
         found = paired_gain(ours, base)
         assert f'{found.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]' in page
+
+
+def test_the_seeds_that_would_decide_and_the_hours_are_those_of_the_kept_numbers():
+    page = page_in_one_line()
+    kept = {file: json.loads((ROOT / 'docs/study' / file).read_text()) for file in PARTS}
+    found = kept['alpha.json']['average_gains']['DM(CE)']
+    seeds = next(n for n in range(2, 1000) if gain_found(found['gain_std'], n) <= found['gain'])
+    assert f'{seeds} new seeds would find a gain of {found["gain"]:.2f} with a probability of 80 %' in page
+    runs = {(run['config'], *run['options'], run['seed']): run for each in kept.values() for run in each['runs']}
+    unbroken = [run['hours'] for run in runs.values() if not run['resumed']]
+    assert f'The {len(runs)} runs of both plans took {sum(unbroken):.1f} hours of one core' in page
+    assert len(runs) - len(unbroken) == 4  # in words there
+
+
+def test_the_first_table_says_what_the_parts_say():
+    readme = (ROOT / 'README.md').read_text().replace(' points [', ' [')
+    for file, column in (('main.json', 'DM(CE)'), ('alpha.json', 'DM(CE)'), ('transfer.json', '+DM')):
+        found = json.loads((ROOT / 'docs/study' / file).read_text())['average_gains'][column]
+        gain = f'{found["gain"]:+.2f} [{found["gain_low"]:+.2f}, {found["gain_high"]:+.2f}]'
+        assert f'| {gain} |' in PAGE.read_text().partition('## Plan')[0]
+        if file != 'transfer.json':
+            assert gain in readme
