@@ -16,6 +16,7 @@ from support.wrong_files import lay_out
 import openmix_dm
 from openmix_dm.commands.console import main_of
 from openmix_dm.errors import ConfigError, ResourceError
+from openmix_dm.runs.folder import RunFolder
 
 DM = 'digits/r8_mixup_dm'
 TRAIN = f'train {DM} --work-dir new'
@@ -228,6 +229,21 @@ def test_a_wrong_input_is_told_and_leaves_nothing(line, code, said, desk, monkey
     assert any(text.startswith('openmix_dm: FAILED cause=') for text in err.splitlines())
     if not line.startswith(RAN):
         assert {path: path.lstat().st_mtime_ns for path in desk.rglob('*')} == before
+
+
+def test_what_was_wrong_with_the_images_is_mended_and_starts_in_the_same_folder(desk, tmp_path, monkeypatch, capsys):
+    """With and without --resume; the log of the start that came to nothing stays."""
+    monkeypatch.chdir(desk)
+    crop = "[{'type':'CenterCrop','size':16}]"
+    mended = ['--cfg-options', *(f'{phase}_dataloader.dataset.transforms={crop}' for phase in ('train', 'val'))]
+    for resume in ([], ['--resume']):
+        run = tmp_path / f'run{len(resume)}'
+        arguments = ['sizes.py', '--work-dir', str(run)]
+        assert main_of('train')(arguments) == 3
+        assert main_of('train')([*arguments, *resume, *mended]) == 0, capsys.readouterr().err
+        assert RunFolder(run).read()['state'] == 'done'
+        assert (run / 'train.log').read_text().count(', rank 0 of 1, config sizes.py') == 2
+        assert main_of('train')([*arguments, *mended]) == 2
 
 
 def test_every_command_has_its_rows():

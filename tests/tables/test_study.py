@@ -143,7 +143,7 @@ def test_the_seeds_that_would_decide_and_the_hours_are_those_of_the_kept_numbers
     assert f'{seeds} new seeds would find a gain of {found["gain"]:.2f} with a probability of 80 %' in page
     runs = {(run['config'], *run['options'], run['seed']): run for each in kept.values() for run in each['runs']}
     unbroken = [run['hours'] for run in runs.values() if not run['resumed']]
-    assert f'The {len(runs)} runs of both plans took {sum(unbroken):.1f} hours of one core' in page
+    assert f'The {len(runs)} runs of both plans took {sum(unbroken):.1f} hours by the clock' in page
     assert len(runs) - len(unbroken) == 4  # in words there
 
 
